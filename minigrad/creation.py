@@ -1,0 +1,149 @@
+"""Making tensors: from sizes and ranges, and like other tensors. (From numbers: `tensor.tensor`; at random: `random`.)"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtype as dtypes
+from .tensor import Tensor, finish, from_numpy, tensor, to_array, wrap
+
+__all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like",
+           "full_like", "arange", "linspace", "logspace", "eye", "scalar_tensor"]
+
+
+def sizes_of(sizes: tuple) -> tuple[int, ...]:
+    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``.
+
+    Raises
+    ------
+    RuntimeError, TypeError
+        For a negative size, or what is not a whole number.
+    """
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = tuple(sizes[0])
+    for n in sizes:
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"sizes must be whole numbers, got {type(n).__name__}")
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
+    return tuple(int(n) for n in sizes)
+
+
+def pick_dtype(dtype: Any, device: Any = None) -> np.dtype:
+    """The NumPy dtype asked for, or the default; refuses any device but the CPU."""
+    dtypes.device(device or "cpu")
+    return dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype)
+
+
+def _filled(name: str, make: Callable) -> Callable:
+    def factory(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        return finish(make(sizes_of(size), pick_dtype(dtype, device)), requires_grad)
+    factory.__name__, factory.__doc__ = name, f"A tensor of {name} in the given shape: ``{name}(2, 3)`` or ``{name}((2, 3))``."
+    return factory
+
+
+zeros, ones, empty = _filled("zeros", np.zeros), _filled("ones", np.ones), _filled("empty", np.empty)
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of one number; its dtype follows the number unless given."""
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    d = dtypes.number_dtype(value) if dtype is None else pick_dtype(dtype, device)
+    return finish(np.full(sizes_of((size,) if isinstance(size, int) else tuple(size)), value, d), requires_grad)
+
+
+def _like(name: str, make: Callable) -> Callable:
+    def factory(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        d = input.array.dtype if dtype is None else pick_dtype(dtype, device)
+        return finish(make(input.array.shape, *args, d), requires_grad)
+    factory.__name__, factory.__doc__ = f"{name}_like", f"A tensor of {name} in the shape and dtype of another."
+    return factory
+
+
+zeros_like, ones_like, empty_like, full_like = (
+    _like("zeros", np.zeros), _like("ones", np.ones), _like("empty", np.empty), _like("full", np.full))
+
+
+def _new(name: str, make: Callable) -> None:
+    def factory(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        d = self.array.dtype if dtype is None else pick_dtype(dtype, device)
+        return finish(make(sizes_of(size), d), requires_grad)
+    factory.__name__, factory.__doc__ = f"new_{name}", f"A tensor of {name} of the given shape in this tensor's dtype."
+    setattr(Tensor, factory.__name__, factory)
+
+
+for _name, _make in {"zeros": np.zeros, "ones": np.ones, "empty": np.empty}.items():
+    _new(_name, _make)
+
+
+def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of data in this tensor's dtype."""
+    return finish(to_array(data, self.array.dtype if dtype is None else pick_dtype(dtype, device)), requires_grad)
+
+
+def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of one number in this tensor's dtype."""
+    return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+Tensor.new_tensor, Tensor.new_full = _new_tensor, _new_full
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+           requires_grad: bool = False) -> Tensor:
+    """Numbers from `start` (0) up to but not including `end`, `step` apart; integers if all three are."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) / step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
+    n = math.ceil((end - start) / step)
+    return finish((start + np.arange(n) * step).astype(d), requires_grad)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """`steps` numbers evenly from `start` to `end`, both included."""
+    d = pick_dtype(dtype, device)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if steps == 1:
+        return finish(np.full(1, start, d), requires_grad)
+    # As PyTorch: counted from both ends, so that both are exact.
+    start, end, i = d.type(start), d.type(end), np.arange(steps)
+    step = d.type((end - start) / d.type(steps - 1)) if d.kind == "f" else (end - start) / (steps - 1)
+    values = np.where(i < steps // 2, start + step * i.astype(d), end - step * (steps - 1 - i).astype(d))
+    return finish(values.astype(d), requires_grad)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """`base` to the powers that `linspace` gives."""
+    return finish(np.power(base, linspace(start, end, steps, dtype=dtypes.float64).array).astype(pick_dtype(dtype)), requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere."""
+    return finish(np.eye(n, m, dtype=pick_dtype(dtype, device)), requires_grad)
+
+
+def scalar_tensor(value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A 0-d tensor of a number."""
+    return finish(np.asarray(value, pick_dtype(dtype)), requires_grad)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of data, without a copy where the memory can be shared."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray) and data.dtype in dtypes.of_numpy and dtype is None:
+        return from_numpy(data)
+    return wrap(to_array(data, None if dtype is None else pick_dtype(dtype, device)))
+
+
+asarray = as_tensor

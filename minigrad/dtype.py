@@ -1,0 +1,188 @@
+"""Element types: PyTorch's names for NumPy's dtypes, and PyTorch's rules of type promotion.
+
+PyTorch promotes by *category*: a tensor with dimensions decides over a 0-d tensor, which decides over a Python number,
+unless the weaker one is of a higher kind (bool < integer < floating point). NumPy would make float64 of
+``float32 tensor + int64 tensor``; PyTorch makes float32.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["dtype", "device", "Size", "finfo", "iinfo", "get_default_dtype", "set_default_dtype", "promote_types"]
+
+
+class dtype:
+    """An element type; prints as PyTorch's (``torch.float32``), so that texts read as in its documentation."""
+
+    __slots__ = ("name", "numpy", "is_floating_point", "scalar_type", "itemsize")
+    is_complex = False
+
+    def __init__(self, name: str, scalar_type: str) -> None:
+        self.name, self.numpy, self.scalar_type = name, np.dtype(name), scalar_type
+        self.is_floating_point, self.itemsize = self.numpy.kind == "f", self.numpy.itemsize
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    @property
+    def is_signed(self) -> bool:
+        return self.numpy.kind in "if"
+
+
+float16, float32, float64 = dtype("float16", "Half"), dtype("float32", "Float"), dtype("float64", "Double")
+int8, int16, int32 = dtype("int8", "Char"), dtype("int16", "Short"), dtype("int32", "Int")
+int64, uint8, bool_ = dtype("int64", "Long"), dtype("uint8", "Byte"), dtype("bool", "Bool")
+ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64, "bool": bool_}
+of_numpy = {d.numpy: d for d in ALL}
+
+_default = [float32]
+
+
+def get_default_dtype() -> dtype:
+    """Return the floating-point type of ``tensor(1.5)``, ``zeros(2)`` and integer division."""
+    return _default[0]
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the default floating-point type.
+
+    Raises
+    ------
+    TypeError
+        "only floating-point types are supported as the default type"
+    """
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default[0] = d
+
+
+def to_numpy(d: Any) -> np.dtype:
+    """NumPy's dtype of a `dtype`, of Python's ``float``, ``int``, ``bool``, or TypeError."""
+    if isinstance(d, dtype):
+        return d.numpy
+    python = {float: float64, int: int64, bool: bool_}.get(d)
+    if python is None:
+        raise TypeError(f"dtype must be torch.dtype (got {type(d).__name__})")
+    return python.numpy
+
+
+def _kind(d: np.dtype) -> int:
+    return 0 if d.kind == "b" else 1 if d.kind in "iu" else 2
+
+
+def _promote(a: np.dtype | None, b: np.dtype | None) -> np.dtype | None:
+    if a is None or b is None:
+        return a or b
+    if _kind(a) != _kind(b):
+        return a if _kind(a) > _kind(b) else b
+    return np.promote_types(a, b)
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest type that holds both, by PyTorch's rules: ``promote_types(int64, float32) == float32``."""
+    return of_numpy[_promote(a.numpy, b.numpy)]
+
+
+def number_dtype(value: Any) -> np.dtype:
+    """The type that a Python number has as a tensor."""
+    return bool_.numpy if isinstance(value, bool) else int64.numpy if isinstance(value, int) else _default[0].numpy
+
+
+def result_type(*operands: Any) -> np.dtype:
+    """The element type of an operation on arrays and Python numbers."""
+    dims = zero = number = None
+    for x in operands:
+        if not isinstance(x, (np.ndarray, np.generic)):
+            number = _promote(number, number_dtype(x))
+        elif x.ndim:
+            dims = _promote(dims, x.dtype)
+        else:
+            zero = _promote(zero, x.dtype)
+    result = number
+    for stronger in (zero, dims):
+        if stronger is None:
+            continue
+        weaker_wins = result is not None and _kind(result) > _kind(stronger)
+        result = _promote(stronger, result) if weaker_wins or stronger.kind == "b" else stronger
+    return result
+
+
+def promote(*operands: Any, floating: bool = False) -> list[np.ndarray]:
+    """Cast arrays and Python numbers to their common type (``floating``: integers become the default float type)."""
+    d = result_type(*operands)
+    if floating and d.kind != "f":
+        d = _default[0].numpy
+    return [x if isinstance(x, np.ndarray) and x.dtype == d else np.asarray(x).astype(d) for x in operands]
+
+
+class device:
+    """Where a tensor lives; minigrad has the CPU only."""
+
+    __slots__ = ("type", "index")
+
+    def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
+        name = type.type if isinstance(type, device) else type
+        if name.split(":")[0] != "cpu":
+            raise RuntimeError(f"minigrad has the device 'cpu' only, not '{name}'")
+        self.type, self.index = "cpu", index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) or NotImplemented
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+class Size(tuple):
+    """A shape: a tuple that prints as ``torch.Size([2, 3])``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __getitem__(self, key: Any) -> Any:
+        item = super().__getitem__(key)
+        return Size(item) if isinstance(key, slice) else item
+
+    def __add__(self, other: tuple) -> Size:
+        return Size(super().__add__(tuple(other)))
+
+
+class finfo:
+    """Limits of a floating-point type: ``eps``, ``max``, ``min``, ``tiny``."""
+
+    def __init__(self, d: dtype | None = None) -> None:
+        info = np.finfo((d or _default[0]).numpy)
+        self.dtype, self.bits = (d or _default[0]).name, info.bits
+        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            setattr(self, name, float(getattr(info, name)))
+
+
+class iinfo:
+    """Limits of an integer type: ``max``, ``min``, ``bits``."""
+
+    def __init__(self, d: dtype) -> None:
+        info = np.iinfo(d.numpy)
+        self.dtype, self.bits, self.max, self.min = d.name, info.bits, int(info.max), int(info.min)

@@ -1,0 +1,232 @@
+"""Run the graph backward: order, add up, fit to each edge, call hooks.
+
+Gradients travel as ndarrays, or as Tensors when ``create_graph`` asks for a graph of the backward pass itself; this module
+needs ``+``, a shape and a dtype of them. It knows no operation, and nothing of pictures.
+"""
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from . import grad_mode
+from .graph import AccumulateGrad, Edge, Hooks, Node, anomaly, check_hook_results
+
+IN_PLACE_FROM = 512    # below so many elements adding into an array costs more than making a new one
+
+
+def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Undo broadcasting: sum an array down to the shape that was broadcast to it."""
+    lead = array.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        i + lead for i, size in enumerate(shape) if size == 1 and array.shape[i + lead] != 1)
+    return np.add.reduce(array, axis=axes, keepdims=True).reshape(shape)
+
+
+def can_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether `target` broadcasts to `shape`."""
+    return len(target) <= len(shape) and all(
+        t in (1, s) for s, t in zip(reversed(shape), reversed(target), strict=False))
+
+
+def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, i: int) -> Any:
+    """Make a gradient look like the tensor it belongs to: once, for every operation.
+
+    Raises
+    ------
+    RuntimeError
+        "Function … returned an invalid gradient at index …"
+    """
+    array = grad if isinstance(grad, (np.ndarray, np.generic)) else grad.array
+    is_array = array is grad
+    if array.shape != shape:
+        if not can_sum_to(array.shape, shape):
+            raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - got {list(array.shape)} "
+                               f"but expected shape compatible with {list(shape)}")
+        grad = sum_to_size(grad, shape) if is_array else grad.sum_to_size(shape)
+    if array.dtype != dtype:
+        grad = grad.astype(dtype) if is_array else grad._cast(dtype)
+    return grad
+
+
+def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, int], set[Node] | None]:
+    """Count, for every node that the roots reach, the edges that lead to it; and find the nodes that lead to `wanted`."""
+    pending: dict[Node, int] = {}
+    stack = list(dict.fromkeys(roots))
+    seen = set(stack)
+    parents: dict[Node, list[Node]] = {}
+    while stack:
+        node = stack.pop()
+        for child, _ in node.next_functions:
+            if child is None:
+                continue
+            pending[child] = pending.get(child, 0) + 1
+            if wanted is not None:
+                parents.setdefault(child, []).append(node)
+            if child not in seen:
+                seen.add(child)
+                stack.append(child)
+    if wanted is None:
+        return pending, None
+    needed: set[Node] = set()
+    stack = [p for node in wanted for p in parents.get(node, ())]
+    while stack:
+        node = stack.pop()
+        if node not in needed:
+            needed.add(node)
+            stack.extend(parents.get(node, ()))
+    return pending, needed
+
+
+def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], retain_graph: bool = False,
+                 create_graph: bool = False, capture: list[Edge] | None = None, accumulate: bool = True) -> list[Any]:
+    """Send gradients from the roots through the graph.
+
+    A node runs once, when all gradients that can reach it have arrived; among ready nodes the one created last runs first,
+    and an `AccumulateGrad` before all others.
+
+    Parameters
+    ----------
+    roots : list of (edge, gradient)
+        Where to start, with ndarrays (Tensors if `create_graph`).
+    wrap : callable
+        Makes a Tensor of an ndarray, for hooks.
+    capture : list of edges, optional
+        Run only what leads to these, and return the gradient that arrives at each (None: nothing arrived).
+    accumulate : bool
+        Whether captured leaves still add to their ``.grad``.
+
+    Raises
+    ------
+    RuntimeError
+        What a node raises: freed or overwritten tensors, invalid gradients of a custom Function.
+    """
+    positions: dict[Node, list[tuple[int, int]]] = {}     # captured node: (output number, place in the answer)
+    for place, (node, output_nr) in enumerate(capture or ()):
+        positions.setdefault(node, []).append((output_nr, place))
+    captured: list[Any] = [None] * len(capture or ())
+    pending, needed = _plan([node for (node, _), _ in roots], None if capture is None else set(positions))
+    if needed is not None and accumulate:
+        needed |= {node for node in positions if isinstance(node, AccumulateGrad)}
+    buffers: dict[Node, Any] = {}       # gradients that have arrived: one, or a list if the node has several outputs
+    owned: set[Node] = set()            # nodes whose buffer we made by adding: safe to add into
+    ready: list[tuple[int, int, Node]] = []
+    arrival = itertools.count().__next__    # among accumulators, which share one number: first come, first served
+
+    def receive(node: Node, output_nr: int, grad: Any) -> None:
+        if len(node.shapes) > 1:
+            slots = buffers.get(node)
+            if slots is None:
+                slots = buffers[node] = [None] * len(node.shapes)
+            slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
+            return
+        old = buffers.get(node)
+        if old is None:
+            buffers[node] = grad
+        elif node in owned and old.size >= IN_PLACE_FROM and not create_graph:
+            np.add(old, grad, out=old)
+        else:
+            buffers[node] = old + grad
+            owned.add(node)
+
+    def schedule(node: Node) -> None:
+        heappush(ready, (-node._sequence_nr(), arrival(), node))
+
+    for (node, output_nr), grad in roots:
+        receive(node, output_nr, grad)
+    for node in buffers:
+        if not pending.get(node):
+            schedule(node)
+
+    before = grad_mode.state.enabled
+    grad_mode.state.enabled = create_graph
+    try:
+        while ready:
+            node = heappop(ready)[2]
+            grad = buffers.pop(node, None)
+            hooks = node.hooks
+            several = len(node.shapes) > 1
+            if hooks is not None:
+                grads = hooks.before(list(grad) if several else [grad], wrap)
+                if node in positions:
+                    for output_nr, place in positions[node]:
+                        captured[place] = grads[output_nr]
+                if hooks.pre and (needed is None or node in needed):
+                    grads = _run_prehooks(hooks, grads, wrap)
+                grads = _strip(grads, create_graph)
+                grad = grads if several else grads[0]
+            elif node in positions:
+                for output_nr, place in positions[node]:
+                    captured[place] = grad[output_nr] if several else grad
+            if needed is not None and node not in needed:
+                continue
+            outs = node.apply(grad, create_graph)
+            if hooks is not None and hooks.post:
+                outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
+            if not retain_graph:
+                node.release()
+            if anomaly.check_nan:
+                _check_nan(node, outs)
+            for i, ((child, output_nr), out) in enumerate(zip(node.next_functions, outs, strict=True)):
+                if child is None:
+                    continue
+                if out is not None:
+                    shape, dtype = child.shapes[output_nr], child.dtypes[output_nr]
+                    if out.shape != shape or out.dtype is not dtype:
+                        out = fit(out, shape, dtype, node, i)
+                    # A leaf keeps what it gets: give it an array that nobody else holds.
+                    if not create_graph and child.__class__ is AccumulateGrad and (
+                            out is grad or out.base is not None or several or hooks is not None or node.may_alias):
+                        out = out.copy()
+                    receive(child, output_nr, out)
+                left = pending[child] = pending[child] - 1
+                if not left:
+                    schedule(child)
+    except Exception:
+        if anomaly.enabled:
+            warnings.warn(f"Error detected in {node.name()}. {_forward_traceback(node)}", stacklevel=4)
+        raise
+    finally:
+        grad_mode.state.enabled = before
+    return captured
+
+
+def _strip(grads: Iterable, create_graph: bool) -> list:
+    """Back from Tensors to ndarrays, unless a graph is wanted."""
+    return list(grads) if create_graph else [getattr(g, "array", g) for g in grads]
+
+
+def _run_prehooks(hooks: Hooks, grads: list, wrap: Callable) -> list:
+    grads = [None if g is None else wrap(g) for g in grads]
+    for hook in list(hooks.pre.values()):
+        new = hook(tuple(grads))
+        if new is not None:
+            grads = check_hook_results(hook, grads, new)
+    return grads
+
+
+def _run_posthooks(hooks: Hooks, outs: Iterable, grads: list, wrap: Callable, create_graph: bool) -> list:
+    outs = [None if g is None else wrap(g) for g in outs]
+    received = tuple(None if g is None else wrap(g) for g in grads)
+    for hook in list(hooks.post.values()):
+        new = hook(tuple(outs), received)
+        if new is not None:
+            outs = check_hook_results(hook, outs, new)
+    return _strip(outs, create_graph)
+
+
+def _check_nan(node: Node, outs: Iterable) -> None:
+    for i, out in enumerate(outs):
+        if out is not None and np.isnan(getattr(out, "array", out)).any():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+
+
+def _forward_traceback(node: Node) -> str:
+    lines = node.metadata.get("traceback_")
+    if lines is None:
+        return ("No forward pass information available. Enable detect anomaly during forward pass for more information.")
+    return "Traceback of forward call that caused the error:\n" + "".join(lines)

@@ -1,0 +1,626 @@
+"""``@op``: make a differentiable operation out of one NumPy kernel and one formula per input.
+
+A declaration is compiled, as a dataclass is, to straight-line functions: the operation itself, its in-place twin, and the
+node's ``apply``. ``print(mg.mul.op.source)`` shows what became of ``mul``. How a declaration reads::
+
+    @op("__mul__", "__rmul__", tex=r"{self} \\odot {other}", promote="same", inplace=True,
+        self=lambda grad, other: grad * other,
+        other=lambda grad, self: grad * self)
+    def mul(self, other):
+        return self * other
+
+Above the ``def`` the names are Tensors, below it ndarrays. The formulas' parameters decide what the node saves: ``grad`` comes
+in; ``result`` (or the name of another output), an argument, ``self_sym_sizes`` (its shape), ``self_sym_numel``. A tensor that
+only one formula uses is saved only if that formula will be needed, as in PyTorch. A formula consists of operators and of
+other operations, so it runs on ndarrays when no graph of the backward pass is wanted and on Tensors when one is: it is
+never written twice. An operation that is called without any Tensor just runs its kernel.
+"""
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy import asarray, ndarray      # names that the generated code uses, as are many below
+
+from . import dtype as dtypes
+from . import reasons
+from .dtype import Size, promote
+from .grad_mode import state
+from .graph import NO_EDGE, Edge, Node, forward_name
+from .tensor import Tensor, View, gradient_edge, wrap
+
+OPS: dict[str, Op] = {}
+
+
+class _Watch:
+    """The one observer of operations; None costs a test per operation."""
+
+    callback: Callable | None = None
+
+
+watch = _Watch()
+
+
+@contextmanager
+def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None]:
+    """Call ``callback(op, args, outputs, recorded)`` after every operation, recorded in the graph or not."""
+    before, watch.callback = watch.callback, callback
+    try:
+        yield
+    finally:
+        watch.callback = before
+
+
+class Op:
+    """A declared operation: what pictures, formulas and tests can know about it."""
+
+    def __init__(self, kernel: Callable, formulas: dict[str, Callable], tex: str, node: str | None, view: bool,
+                 inplace: bool, promote: str | None, outputs: tuple[str, ...] | str, saves: tuple[str, ...] = ()) -> None:
+        signature = inspect.signature(kernel)
+        self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
+        self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
+        self.params = list(signature.parameters)
+        self.defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not p.empty}
+        self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation == "Tensor"]
+        self.node_name = None
+        self.source = ""
+        if formulas:
+            self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
+            self._plan_saving(saves)
+
+    def _plan_saving(self, extra: tuple[str, ...]) -> None:
+        """Sort what the formulas need into tensors (freed, version-checked) and plain values."""
+        self.uses = {arg: list(inspect.signature(f).parameters) for arg, f in self.formulas.items()}
+        needed = list(dict.fromkeys([*(n for names in self.uses.values() for n in names), *extra]))
+        outputs = () if isinstance(self.outputs, str) else self.outputs
+        self.saved = [n for n in needed if n in outputs or n in self.tensor_params]
+        self.attributes = [n for n in needed if n not in self.saved and n not in ("grad", "grads")]
+        self.output_of = {n: i for i, n in enumerate(outputs)}
+        # PyTorch saves an input tensor unconditionally, unless one formula alone of several uses it.
+        self.saved_for = {}
+        for name in self.saved:
+            users = [arg for arg, names in self.uses.items() if name in names]
+            if name not in outputs and len(users) == 1 and len(self.formulas) > 1 and "tensors" not in self.formulas:
+                self.saved_for[name] = users[0]
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, inplace: bool = False,
+       promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
+       **formulas: Callable) -> Callable[[Callable], Callable]:
+    """Declare an operation; the module's text says how a declaration reads.
+
+    Parameters
+    ----------
+    *names : str
+        More names of the Tensor method: aliases, ``__mul__``, ``__rmul__`` (called with the arguments as they come).
+    tex : str
+        The operation as LaTeX, with ``{argument}`` in its place.
+    node : str, optional
+        The node's name where PyTorch's is not ``<Name>Backward0``.
+    view : bool
+        The kernel returns a window on its input's memory.
+    inplace : bool
+        Make ``<name>_`` too.
+    promote : {"same", "float"}, optional
+        Elementwise: cast the tensor arguments to their common type (``"float"``: never an integer) and explain
+        shapes that do not broadcast.
+    outputs : tuple of str or "list"
+        Names of several outputs, or that the kernel returns a list of any length (the formula then takes ``grads``).
+    saves : tuple of str
+        Further names that PyTorch's node shows as ``_saved_<name>`` though the formula here does not need them.
+    **formulas
+        For each differentiable argument, its gradient.
+    """
+    def declare(kernel: Callable) -> Callable:
+        operation = Op(kernel, formulas, tex, node, view, False, promote, outputs, saves)
+        call = _compile(operation, _forward_source(operation))
+        OPS[operation.name] = operation
+        public = not operation.name.startswith("_")
+        for name in (*names, *((operation.name,) if public else ())):
+            if name.startswith("__"):
+                setattr(Tensor, name, _compile(operation, _forward_source(operation, reject="return NotImplemented")))
+            else:
+                setattr(Tensor, name, call)
+        if inplace:
+            twin = Op(kernel, formulas, tex, node or operation.node_name, view, True, promote, outputs, saves)
+            twin.name += "_"
+            twin.node_class = getattr(operation, "node_class", None)
+            OPS[twin.name] = twin
+            setattr(Tensor, twin.name, _compile(twin, _inplace_source(twin)))
+            for name in names:
+                if name.startswith("__") and not name.startswith("__r"):
+                    augmented = "__i" + name.removeprefix("__")
+                    setattr(Tensor, augmented, _compile(twin, _inplace_source(twin, reject="return NotImplemented")))
+                elif not name.startswith("__"):
+                    setattr(Tensor, name + "_", getattr(Tensor, twin.name))
+        return call
+    return declare
+
+
+# Compiling a declaration ---------------------------------------------------------------------------------------------------
+
+def _compile(operation: Op, source: str) -> Callable:
+    """Make the function whose text is `source`, in the namespace that the generated code needs."""
+    if operation.formulas and not hasattr(operation, "node_class"):
+        operation.node_class = _node_class(operation)
+    operation.source = source
+    function = _execute(operation.name, source, f"<op {operation.name}>", dict(
+        kernel=operation.kernel, op=operation, NodeClass=getattr(operation, "node_class", None),
+        **{f"default_{n}": v for n, v in operation.defaults.items()}))
+    function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
+    return function
+
+
+def _execute(name: str, source: str, filename: str, constants: dict[str, Any]) -> Callable:
+    """Run the text of one function, with this module's names as its globals and the constants as its closure."""
+    text = f"def make({', '.join(constants)}):\n{textwrap.indent(source, '    ')}    return {name}\n"
+    place: dict[str, Any] = {}
+    exec(compile(text, filename, "exec"), globals(), place)
+    return place["make"](**constants)
+
+
+def _signature(operation: Op) -> str:
+    return ", ".join(f"{n}=default_{n}" if n in operation.defaults else n for n in operation.params)
+
+
+def _arguments(operation: Op, reject: str | None) -> list[str]:
+    """Lines that take the arrays out of the tensor arguments, cast to their common type."""
+    lines = []
+    for n in operation.tensor_params:
+        if n == "tensors":
+            lines.append("    tensors_ = [t.array for t in tensors]")
+        elif n == operation.params[0]:
+            lines.append(f"    {n}_ = {n}.array")
+        else:
+            lines.append(f"    {n}_ = {n}.array if isinstance({n}, Tensor) else {n}")
+    if operation.promote:
+        values = ", ".join(f"{n}_" for n in operation.tensor_params)
+        others = operation.tensor_params[1:]
+        floating = operation.promote == "float"
+        first = f"{operation.tensor_params[0]}_"
+        same = " and ".join(f"{n}_.__class__ is ndarray and {n}_.dtype is {first}.dtype" for n in others) or "True"
+        if floating:
+            same += f" and {first}.dtype.kind == 'f'"
+        reject = reject or f"raise wrong_type(op, {', '.join(others) or 'self'})"
+        lines += [f"    if not ({same}):",
+                  f"        if not numbers({values}):",
+                  f"            {reject}",
+                  f"        {values}{',' if not others else ''} = promote({values}, floating={floating})"]
+    return lines
+
+
+def _kernel_call(operation: Op) -> str:
+    return "kernel({})".format(", ".join(f"{n}_" if n in operation.tensor_params else n for n in operation.params))
+
+
+def _wants_grad(operation: Op) -> str:
+    """The expression: does any differentiable argument require grad?"""
+    parts = []
+    for n in operation.formulas:
+        if n == "tensors":
+            parts.append("any(t.requires_grad for t in tensors)")
+        elif n == operation.params[0]:
+            parts.append(f"({n}._requires_grad or {n}._view is not None and {n}.requires_grad)")
+        else:
+            parts.append(f"(isinstance({n}, Tensor) and ({n}._requires_grad or {n}._view is not None and {n}.requires_grad))")
+    return " or ".join(parts)
+
+
+def _record_lines(operation: Op, arrays: str) -> list[str]:
+    """Lines that make the node: its edges, what it remembers of the inputs, with versions."""
+    edges = []
+    for n in operation.formulas:
+        fast = f"{n}._edge if {n}._edge is not None and {n}._view is None else gradient_edge({n})"
+        if n == "tensors":
+            edges.append("*[gradient_edge(t) for t in tensors]")
+        else:
+            edges.append(f"({fast})" if n == operation.params[0] else f"({fast}) if isinstance({n}, Tensor) else NO_EDGE")
+    lines = [f"        node = NodeClass(({', '.join(edges)},), {arrays})"]
+    attributes = []
+    for n in operation.attributes:
+        if n.endswith("_sym_sizes"):
+            attributes.append(f"Size({n.removesuffix('_sym_sizes')}_.shape)" if not n.startswith("tensors")
+                              else "[t.shape for t in tensors_]")
+        elif n.endswith("_sym_numel"):
+            attributes.append(f"{n.removesuffix('_sym_numel')}_.size")
+        else:
+            attributes.append(n)
+    if attributes:
+        lines.append(f"        node._attributes = ({', '.join(attributes)},)")
+    return lines
+
+
+def _remember_lines(operation: Op, result: str) -> list[str]:
+    saved = []
+    for n in operation.saved:
+        if n in operation.output_of:
+            i = operation.output_of[n]
+            made = result if len(operation.outputs) == 1 else f"{result}[{i}]"
+            saved.append("None" if operation.inplace else f"alias({made})")
+            continue
+        value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
+        user = operation.saved_for.get(n)
+        if user is not None:
+            edge = list(operation.formulas).index(user)
+            value = f"{value} if node.next_functions[{edge}][0] is not None else None"
+        saved.append(value)
+    return [f"        node.remember(({', '.join(saved)},))"] if saved else []
+
+
+def _observer_lines(operation: Op, outputs: str, recorded: str) -> list[str]:
+    return ["    if watch.callback is not None:",
+            f"        watch.callback(op, ({', '.join(operation.params)},), {outputs}, {recorded})"]
+
+
+def _forward_source(operation: Op, reject: str | None = None) -> str:
+    """The text of the operation."""
+    first = operation.params[0]
+    params = ", ".join(operation.params)
+    lines = [f"def {operation.name}({_signature(operation)}):"]
+    if first == "tensors":
+        lines += ["    if not any(isinstance(t, Tensor) for t in tensors):",
+                  f"        return kernel({params})"]
+    else:
+        lines += [f"    if not isinstance({first}, Tensor):",
+                  f"        if not any_tensor({params}):",
+                  f"            return kernel({params}) if is_array({params}) else reject(op, ({params},))",
+                  f"        {first} = as_tensor({first})"]
+    lines += _arguments(operation, reject)
+    call = _kernel_call(operation)
+    if operation.promote:
+        lines += ["    try:", f"        array = {call}", "    except ValueError:",
+                  f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None"]
+    else:
+        lines.append(f"    array = {call}")
+    several = operation.outputs == "list" or len(operation.outputs) > 1
+    if not several:
+        lines += ["    if array.__class__ is not ndarray:", "        array = asarray(array)"]
+    if operation.view:
+        lines.append(f"    result = [view_of({first}, a, True) for a in array]" if several else
+                     f"    result = view_of({first}, array)")
+    else:
+        lines.append("    result = [wrap(asarray(a)) for a in array]" if several else "    result = wrap(array)")
+    recorded = "False"
+    if operation.formulas:
+        recorded = "recorded"
+        lines += [f"    recorded = state.enabled and ({_wants_grad(operation)})", "    if recorded:"]
+        lines += _record_lines(operation, "[t.array for t in result]" if several else "(array,)")
+        lines += _remember_lines(operation, "result")
+        if several:
+            lines += ["        attach(result, node)"]
+        else:
+            lines += ["        result._requires_grad = True", "        result._edge = (node, 0)"]
+    if several:
+        lines += ["    result = tuple(result)"]
+    lines += _observer_lines(operation, "result" if several else "(result,)", recorded)
+    lines.append("    return result")
+    return "\n".join(lines) + "\n"
+
+
+def _inplace_source(operation: Op, reject: str | None = None) -> str:
+    """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
+    first = operation.params[0]
+    wanted = f"state.enabled and ({_wants_grad(operation)})" if operation.formulas else "False"
+    lines = [f"def {operation.name}({_signature(operation)}):",
+             f"    recorded = {wanted}",
+             f"    check_inplace({first}, recorded)"]
+    lines += _arguments(operation, reject)
+    lines += ["    try:", f"        array = asarray({_kernel_call(operation)})", "    except ValueError:",
+              f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None",
+              f"    check_write({first}, array)"]
+    if operation.formulas:
+        lines += ["    if recorded:", *_record_lines(operation, f"({first}.array,)"), *_remember_lines(operation, first)]
+    lines.append(f"    write({first}, array)")
+    if operation.formulas:
+        lines.append("    if recorded:")
+        lines += [f"        node.remember_result({i}, alias({first}))" for i, n in enumerate(operation.saved)
+                  if n in operation.output_of]
+        lines.append(f"        rebase_history({first}, node)")
+    lines += _observer_lines(operation, f"({first},)", "recorded")
+    lines.append(f"    return {first}")
+    return "\n".join(lines) + "\n"
+
+
+def _node_class(operation: Op) -> type[Node]:
+    """The node's class, with an `apply` that runs the formulas of the inputs that want a gradient."""
+    lines = ["def apply(node, grad, graph):"]
+    several = operation.outputs == "list"
+    if several:
+        lines += ["    grads = fill(node, grad, graph)", "    if grads is None:"]
+    else:
+        lines += ["    if grad.__class__ is list:", "        grad = grad[0]", "    if grad is None:"]
+    lines += ["        return (None,) * len(node.next_functions)",
+              "    if node._saved is None:", "        raise node._freed_error()"]
+    for i, n in enumerate(operation.saved):
+        lines += [f"    {n} = node._saved[{i}]",
+                  f"    if not graph and {n}.__class__ is Tensor and {n}._storage.version == node._versions[{i}]:",
+                  f"        {n} = {n}.array",
+                  "    else:",
+                  f"        {n} = node.unpack({i}, graph)"]
+    if operation.attributes:
+        lines.append(f"    {', '.join(operation.attributes)}, = node._attributes")
+    lines.append("    edges = node.next_functions")
+    if "tensors" in operation.formulas:
+        lines.append(f"    return formula_tensors({', '.join(operation.uses['tensors'])})")
+    else:
+        parts = [f"formula_{arg}({', '.join(operation.uses[arg])}) if edges[{i}][0] is not None else None"
+                 for i, arg in enumerate(operation.formulas)]
+        lines.append(f"    return ({', '.join(parts)},)")
+    apply = _execute("apply", "\n".join(lines) + "\n", f"<{operation.node_name}>",
+                     {f"formula_{arg}": f for arg, f in operation.formulas.items()})
+    return type(operation.node_name, (OpNode,), {
+        "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
+        "saved_outputs": tuple(operation.output_of.get(n) for n in operation.saved),
+        "attribute_names": tuple(operation.attributes), "__module__": __name__})
+
+
+class OpNode(Node):
+    """A node made from a declaration; ``node.op`` is the operation."""
+
+    __slots__ = ()
+
+    def __init__(self, next_functions: tuple[Edge, ...], arrays: tuple[np.ndarray, ...]) -> None:
+        arrays = [a for a in arrays if a.dtype.kind == "f"] if len(arrays) > 1 else arrays
+        Node.__init__(self, next_functions, tuple([a.shape for a in arrays]), tuple([a.dtype for a in arrays]))
+
+
+# What the generated functions call -----------------------------------------------------------------------------------------
+
+def any_tensor(*values: Any) -> bool:
+    return any(isinstance(v, Tensor) for v in values)
+
+
+def is_array(*values: Any) -> bool:
+    return any(isinstance(v, (np.ndarray, np.generic)) for v in values)
+
+
+def numbers(*values: Any) -> bool:
+    return all(isinstance(v, (np.ndarray, np.generic, int, float)) for v in values)
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A number or ndarray as a tensor, for calls like ``mg.mul(2, x)``."""
+    return wrap(np.asarray(value, dtypes.number_dtype(value) if isinstance(value, (bool, int, float)) else None))
+
+
+def wrong_type(operation: Op, *values: Any) -> TypeError:
+    """The error for an argument that is neither a tensor nor a number."""
+    bad = next(v for v in values if not isinstance(v, (Tensor, np.ndarray, np.generic, int, float)))
+    position = 1 + next(i for i, v in enumerate(values) if v is bad)
+    shift = len(operation.tensor_params) - len(values)
+    name = operation.tensor_params[position - 1 + shift].replace("self", "input")
+    return TypeError(f"{operation.name}(): argument '{name}' (position {position + shift}) must be Tensor, not "
+                     f"{type(bad).__name__}")
+
+
+def reject(operation: Op, args: tuple) -> None:
+    """Refuse a call without any tensor or array."""
+    raise wrong_type(operation, *args[:1])
+
+
+def shape_error(*arrays: np.ndarray) -> RuntimeError:
+    """PyTorch's text for shapes that do not broadcast."""
+    shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
+    a, b = shapes[0], shapes[-1]
+    for other in shapes[1:]:
+        for i in range(1, min(len(a), len(other)) + 1):
+            if a[-i] != other[-i] and 1 not in (a[-i], other[-i]):
+                dim = max(len(a), len(other)) - i
+                return RuntimeError(f"The size of tensor a ({a[-i]}) must match the size of tensor b ({other[-i]}) "
+                                    f"at non-singleton dimension {dim}")
+    return RuntimeError(f"The shapes {list(a)} and {list(b)} do not fit")
+
+
+def alias(tensor: Tensor) -> Tensor:
+    """The tensor without its place in the graph: a node that held its own output would keep itself alive."""
+    return wrap(tensor.array, tensor._storage)
+
+
+def attach(results: list[Tensor], node: Node) -> None:
+    """Make the floating-point results the outputs of a node."""
+    for i, result in enumerate(r for r in results if r.array.dtype.kind == "f"):
+        result._requires_grad, result._edge = True, (node, i)
+
+
+def fill(node: Node, grads: Any, graph: bool) -> list | None:
+    """One gradient per output of a node with a list of outputs: zeros where none arrived; None if nothing did at all."""
+    grads = grads if isinstance(grads, list) else [grads]
+    if all(g is None for g in grads):
+        return None
+    zeros = [np.zeros(s, d) if g is None else None for g, s, d in zip(grads, node.shapes, node.dtypes, strict=True)]
+    return [(wrap(z) if graph else z) if g is None else g for g, z in zip(grads, zeros, strict=True)]
+
+
+# Views and in-place writes -------------------------------------------------------------------------------------------------
+
+def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> Tensor:
+    """A tensor that looks into another one's memory."""
+    result = wrap(array, tensor._storage)
+    parent = tensor._view
+    origin = "several" if one_of_several else "" if state.enabled else "inference" if state.inference else "no_grad"
+    if parent is None:
+        result._view = View(tensor, origin, tensor._storage.version)
+    else:
+        result._view = View(parent.base, origin or parent.origin, tensor._storage.version)
+    result._inference = tensor._inference
+    return result
+
+
+def check_view(tensor: Tensor, indirect: bool) -> None:
+    """Refuse to write through a view whose history could not be kept right.
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's text for views made under no_grad, by ``unbind`` and its like, or inside a custom Function.
+    """
+    origin = tensor._view.origin
+    if not origin:
+        return
+    done = "its base or another view of its base has been" if indirect else "is being"
+    node, output_nr = tensor._edge or (None, 0)
+    if node is not None and origin not in ("no_grad", "inference"):
+        text = f"Output {output_nr} of {forward_name(node)} is a view and {done} modified inplace."
+    else:
+        text = "A view was created in no_grad mode" if node is None else (
+            f"Output {output_nr} of {forward_name(node)} is a view of a view which was created in no_grad mode")
+        text += f" and {done} modified inplace with grad mode enabled."
+    raise RuntimeError(text + reasons.VIEW_ORIGINS[origin])
+
+
+def check_inplace(tensor: Tensor, recorded: bool) -> None:
+    """Refuse an in-place operation that the graph could not tell the truth about."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"expected a Tensor to write into, got {type(tensor).__name__}")
+    if tensor._inference and not state.inference:
+        raise RuntimeError(reasons.INFERENCE_WRITE)
+    if not recorded:
+        return
+    if tensor._view is not None:
+        check_view(tensor, indirect=False)
+        if tensor.requires_grad and tensor._view.base.is_leaf:
+            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
+    if tensor.requires_grad and tensor.is_leaf:
+        raise RuntimeError(reasons.LEAF_INPLACE)
+
+
+def check_write(tensor: Tensor, array: np.ndarray) -> None:
+    """Refuse to write an array that does not fit: wrong shape, lossy type, memory that overlaps itself."""
+    target = tensor.array
+    if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+                           f"{list(np.broadcast_shapes(array.shape, target.shape))}")
+    kinds = {"b": 0, "i": 1, "u": 1, "f": 2}
+    if kinds[array.dtype.kind] > kinds[target.dtype.kind]:
+        names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
+        raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    check_overlap(target)
+
+
+def check_overlap(target: np.ndarray) -> None:
+    """Refuse to write where one memory place stands for several elements."""
+    if any(stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
+        raise RuntimeError(reasons.OVERLAP)
+
+
+def write(tensor: Tensor, array: np.ndarray) -> None:
+    """Overwrite the elements, and count it in the version that views and detached aliases share."""
+    tensor.array[...] = array
+    tensor._storage.bump()
+
+
+def rebase_history(tensor: Tensor, node: Node) -> None:
+    """After a recorded in-place write: the node is this tensor's history now, or a part of its base's."""
+    if tensor._view is None:
+        _set_history(tensor, node)
+        return
+    base = tensor._view.base
+    _set_history(base, CopySlices(base, tensor, node))
+    tensor._renew_history()
+
+
+def _set_history(tensor: Tensor, node: Node) -> None:
+    old, tensor._edge, tensor._requires_grad = tensor._edge, (node, 0), True
+    if tensor._retains and old is not None:
+        # retain_grad() asks for the gradient of the tensor as it is now; ordinary hooks stay with its past.
+        reference = old[0]._own_hooks().retain.pop(old[1], None)
+        if reference is not None:
+            node._own_hooks().retain[0] = reference
+
+
+def _renew_history(self: Tensor) -> None:
+    """Build a view's history anew after its base, or another view of it, was written in place."""
+    check_view(self, indirect=True)
+    base = self._view.base
+    node = AsStridedBackward0((gradient_edge(base),), (self.array,))
+    node._attributes = (Size(self.array.shape), self.stride(), self.storage_offset())
+    node.geometry = Geometry(base, self)
+    _set_history(self, node)
+    self._view.version = self._storage.version
+
+
+Tensor._renew_history = _renew_history
+
+
+class Geometry:
+    """Where a view lies on its base: two windows on one stretch of memory, in bytes from its beginning."""
+
+    __slots__ = ("base", "view", "size")
+
+    def __init__(self, base: Tensor, view: Tensor) -> None:
+        low = min(np.lib.array_utils.byte_bounds(t.array)[0] for t in (base, view))
+        high = max(np.lib.array_utils.byte_bounds(t.array)[1] for t in (base, view))
+        self.size = (high - low) // base.array.itemsize
+        self.base, self.view = (
+            (t.array.shape, tuple(s // t.array.itemsize for s in t.array.strides), (t.data_ptr() - low) // t.array.itemsize)
+            for t in (base, view))
+
+
+def _window(flat: np.ndarray, place: tuple) -> np.ndarray:
+    shape, strides, offset = place
+    return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
+
+
+@op(self=lambda grad, geometry: _scatter(grad, geometry))
+def _gather(self, geometry):
+    """The part of a base (or of its gradient) that a view looks at."""
+    flat = np.zeros(geometry.size, self.dtype)
+    _window(flat, geometry.base)[...] = self
+    return _window(flat, geometry.view).copy()
+
+
+@op(self=lambda grad, geometry: _gather(grad, geometry))
+def _scatter(self, geometry):
+    """Zeros in the base's shape, with a view's values added in its place (twice where the view looks twice)."""
+    flat = np.zeros(geometry.size, self.dtype)
+    places = _window(np.arange(geometry.size), geometry.view)
+    np.add.at(flat, places, self)
+    return _window(flat, geometry.base).copy()
+
+
+@op(self=lambda grad, geometry: _replace(grad, 0.0, geometry), values=lambda grad, geometry: _gather(grad, geometry))
+def _replace(self, values, geometry):
+    """The base with a view's part of it replaced."""
+    flat = np.zeros(geometry.size, self.dtype)
+    _window(flat, geometry.base)[...] = self
+    _window(flat, geometry.view)[...] = values
+    return _window(flat, geometry.base).copy()
+
+
+class AsStridedBackward0(OpNode):
+    """The renewed history of a view: a window on its base as that is now."""
+
+    __slots__ = ("geometry",)
+    attribute_names = ("size", "stride", "storage_offset")
+
+    def apply(self, grad: Any, graph: bool) -> tuple:
+        return (None if grad is None else _scatter(grad, self.geometry),)
+
+
+class CopySlices(Node):
+    """An in-place operation `fn` on a view, as part of the history of the view's base.
+
+    The gradient of the base passes through unchanged, except where the view lies: there it goes through `fn`.
+    """
+
+    __slots__ = ("fn", "geometry")
+
+    def __init__(self, base: Tensor, view: Tensor, fn: Node) -> None:
+        super().__init__((gradient_edge(base), *fn.next_functions[1:]), (base.array.shape,), (base.array.dtype,))
+        self.fn, self.geometry = fn, Geometry(base, view)
+
+    def release(self) -> None:
+        self.fn.release()
+
+    def apply(self, grad: Any, graph: bool) -> tuple:
+        if grad is None:
+            return (None,) * len(self.next_functions)
+        first, *others = self.fn.apply(_gather(grad, self.geometry), graph)
+        return (_replace(grad, 0.0 if first is None else first, self.geometry), *others)

@@ -1,0 +1,340 @@
+"""The recorded graph: nodes, the edges between them, what a node remembers, and hooks.
+
+A `Node` is one operation seen from the backward pass. ``next_functions`` are its edges, one per tensor input of the forward
+operation: ``(node, input number)``, or ``(None, 0)`` where no gradient is wanted. Nodes know tensors only by their attributes
+(``array``, ``_storage``): this module imports none.
+"""
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import traceback
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import reasons
+from .grad_mode import state
+
+_HERE = os.path.dirname(__file__)
+Edge = tuple["Node | None", int]
+NO_EDGE: Edge = (None, 0)
+next_sequence = itertools.count().__next__     # nodes are numbered in order of creation; the engine runs them in reverse
+
+
+class Node:
+    """One operation of the graph.
+
+    Attributes
+    ----------
+    next_functions : tuple of (Node or None, int)
+        Where the gradients go that `apply` returns.
+    shapes, dtypes : tuple
+        Shape and NumPy dtype of each output of the forward operation: what arrives here must look like that.
+    hooks : Hooks or None
+        None until a hook is registered, so that a graph without hooks pays nothing.
+    """
+
+    __slots__ = ("next_functions", "_saved", "_versions", "_attributes", "_number", "shapes", "dtypes", "hooks", "__dict__",
+                 "__weakref__")
+
+    saved_names: tuple[str, ...] = ()           # tensors it may remember, in the order of _saved
+    saved_outputs: tuple[int | None, ...] = ()  # for each of them: which output of this very node it is, or None
+    attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
+    may_alias = False                           # may apply() return an array that somebody else holds?
+
+    def __init__(self, next_functions: Iterable[Edge], shapes: tuple, dtypes: tuple) -> None:
+        self.next_functions = tuple(next_functions)
+        self.shapes, self.dtypes = shapes, dtypes
+        self._saved = self._versions = self._attributes = ()
+        self.hooks = None
+        self._number = next_sequence()
+        if anomaly.enabled:
+            self.note_traceback()
+
+    def note_traceback(self) -> None:
+        """Keep the forward call's traceback, for anomaly mode."""
+        frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
+        self.metadata["traceback_"] = traceback.format_list(frames)
+
+    def name(self) -> str:
+        """PyTorch's name of the node, for example ``MulBackward0``."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    def _sequence_nr(self) -> int:
+        return self._number
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self._number = number
+
+    @property
+    def metadata(self) -> dict:
+        """A dictionary for the user; anomaly mode keeps the forward traceback here."""
+        return self.__dict__.setdefault("metadata", {})
+
+    # What a node remembers ------------------------------------------------------------------------------------------
+
+    def remember(self, tensors: tuple) -> None:
+        """Save tensors for the backward pass, with the versions they have now."""
+        self._versions = tuple([0 if t is None else _version(t) for t in tensors])
+        self._saved = tuple([_packed(t) for t in tensors]) if saved_hooks else tensors
+
+    def remember_result(self, i: int, tensor: Any) -> None:
+        """Save the result of an in-place operation, as it is after the write."""
+        saved, versions = list(self._saved), list(self._versions)
+        saved[i], versions[i] = _packed(tensor), tensor._storage.version
+        self._saved, self._versions = tuple(saved), tuple(versions)
+
+    def release(self) -> None:
+        """Forget the saved tensors: after that, a second backward pass is an error."""
+        if self._saved:
+            self._saved = None
+
+    def unpack(self, i: int, graph: bool) -> Any:
+        """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray."""
+        value = self._saved[i]
+        if value is None:
+            return None
+        if isinstance(value, Packed):
+            value = value.tensor()
+            return value if graph else value.array
+        if not hasattr(value, "_storage"):
+            return value                                  # a Python number in a tensor's place
+        storage, version = value._storage, self._versions[i]
+        if storage.version != version:
+            raise self._version_error(i, value)
+        if not graph:
+            return value.array
+        output_nr = self.saved_outputs[i]
+        return value if output_nr is None else value._as_output(self, output_nr)
+
+    def unpack_all(self, graph: bool) -> list:
+        """All saved tensors after the version check.
+
+        Raises
+        ------
+        RuntimeError
+            If they were freed, or one was written in place since.
+        """
+        if self._saved is None:
+            raise self._freed_error()
+        return [self.unpack(i, graph) for i in range(len(self._saved))]
+
+    def _freed_error(self) -> RuntimeError:
+        error = RuntimeError(reasons.FREED)
+        error.add_note(reasons.backward_twice(type(self).__name__))
+        return error
+
+    def _version_error(self, i: int, tensor: Any) -> RuntimeError:
+        storage, version, output_nr = tensor._storage, self._versions[i], self.saved_outputs[i]
+        made_by = (self, output_nr) if output_nr is not None else tensor._edge
+        which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
+        error = RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[{tensor.type()} {list(tensor.shape)}]{which} is at version {storage.version}; expected version {version} instead. "
+            "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+        error.add_note(reasons.wrote_in_place(self.name(), self.saved_names[i], version, storage.version, storage.writer))
+        return error
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not a slot: the _saved_* attributes.
+        if name.startswith("_saved_"):
+            key = name.removeprefix("_saved_")
+            if key in self.attribute_names:
+                return self._attributes[self.attribute_names.index(key)]
+            if key in self.saved_names:
+                if self._saved is None:
+                    raise self._freed_error()
+                return self.unpack(self.saved_names.index(key), True)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def _saved_names(self) -> tuple[str, ...]:
+        return self.saved_names + self.attribute_names
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(f"_saved_{name}" for name in self._saved_names())]
+
+    # Hooks ----------------------------------------------------------------------------------------------------------
+
+    def _own_hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; it may return new grad_inputs."""
+        return RemovableHandle(self._own_hooks().post, hook)
+
+    def register_prehook(self, hook: Callable) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before this node runs; it may return new grad_outputs."""
+        return RemovableHandle(self._own_hooks().pre, hook)
+
+    def apply(self, grad: Any, graph: bool) -> Iterable:
+        """Turn the gradient of the output (a list, if there are several outputs) into those of the inputs, one per edge."""
+        raise NotImplementedError
+
+
+def forward_name(node: Node) -> str:
+    """A node's name in PyTorch's error texts, by its forward operation: ``MulBackward0`` is ``Mul`` there."""
+    return re.sub(r"Backward\d*$", "", node.name())
+
+
+class AccumulateGrad(Node):
+    """The end of a branch: adds what arrives to ``variable.grad``. One per leaf, kept alive by the graphs that use it."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__((), (variable.array.shape,), (variable.array.dtype,))
+        self.variable = variable
+        if variable._hooks is not None:
+            self._own_hooks().tensor[0] = variable._hooks
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def _sequence_nr(self) -> int:
+        return 2 ** 64 - 1
+
+    def apply(self, grad: Any, graph: bool) -> Iterable:
+        self.variable._accumulate(grad)
+        return ()
+
+
+# Saved-tensor hooks: a stack of (pack, unpack) pairs, set by autograd.graph.saved_tensors_hooks.
+saved_hooks: list[tuple[Callable, Callable]] = []
+
+
+def _version(value: Any) -> int:
+    storage = getattr(value, "_storage", None)       # a Python number in a tensor's place has none
+    if storage is None:
+        return 0
+    if value._inference and not state.inference:
+        raise RuntimeError(reasons.INFERENCE_SAVE)
+    return storage.version
+
+
+def _packed(value: Any) -> Any:
+    if not saved_hooks or not hasattr(value, "_storage"):
+        return value
+    pack, unpack = saved_hooks[-1]
+    return Packed(pack(value), unpack)
+
+
+class Packed:
+    """What a pack hook returned in place of a saved tensor."""
+
+    __slots__ = ("value", "unpack")
+
+    def __init__(self, value: Any, unpack: Callable) -> None:
+        self.value, self.unpack = value, unpack
+
+    def tensor(self) -> Any:
+        tensor = self.unpack(self.value)
+        if not hasattr(tensor, "array"):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                            f"{type(tensor).__name__}")
+        return tensor
+
+
+class HookDict(dict):
+    """Hooks by number of registration, in that order; weakly referable, so that a handle keeps nothing alive."""
+
+    __slots__ = ("__weakref__",)
+
+
+class RemovableHandle:
+    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager."""
+
+    _ids = itertools.count()
+
+    def __init__(self, hooks: HookDict, hook: Callable) -> None:
+        self._hooks, self.id = weakref.ref(hooks), next(self._ids)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of one node, in the order in which they run: tensor, retained gradients, pre, (the node), post."""
+
+    __slots__ = ("tensor", "retain", "pre", "post")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, HookDict] = {}             # by output number: Tensor.register_hook
+        self.retain: dict[int, weakref.ref] = {}          # by output number: the tensor that keeps its .grad
+        self.pre, self.post = HookDict(), HookDict()      # Node.register_prehook, Node.register_hook
+
+    def before(self, grads: list, wrap: Callable) -> list:
+        """Run what comes before the node, on one gradient per output; also for a tensor whose gradient is only captured."""
+        for output_nr, hooks in self.tensor.items():
+            for hook in list(hooks.values()):
+                if grads[output_nr] is None:
+                    continue
+                old = grads[output_nr] = wrap(grads[output_nr])
+                new = hook(old)
+                if new is not None:
+                    check_hook_result(hook, old, new)
+                    grads[output_nr] = new
+        for output_nr, reference in self.retain.items():
+            tensor = reference()
+            if tensor is not None and grads[output_nr] is not None:
+                tensor._accumulate(wrap(grads[output_nr]))
+        return grads
+
+
+def check_hook_result(hook: Callable, old: Any, new: Any) -> None:
+    """A hook may replace a gradient by one of the same dtype and shape.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        With PyTorch's text.
+    """
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not hasattr(new, "array"):
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+    if old is None:
+        return
+    if new.array.dtype != old.array.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {old.type()} got {new.type()})")
+    if new.array.shape != old.array.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+
+
+def check_hook_results(hook: Callable, old: list, new: Any) -> list:
+    """The same for a node's hook, which returns a tuple."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(new, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
+    if len(new) != len(old):
+        raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(new)}, but expected {len(old)})")
+    for a, b in zip(old, new, strict=True):
+        if b is not None:
+            check_hook_result(hook, a, b)
+    return list(new)
+
+
+class _Anomaly:
+    """Anomaly mode: nodes keep the traceback of their forward call, backward looks for NaN."""
+
+    enabled = False
+    check_nan = False
+
+
+anomaly = _Anomaly()

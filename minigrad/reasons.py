@@ -1,0 +1,123 @@
+"""The rules behind every explanation: PyTorch's own texts, and the help that minigrad adds in an exception's notes.
+
+A message is what PyTorch 2.13.0 says, to the letter, so that a search for it finds the same pages. What a student needs
+beyond it (which variable, which line) is a *note* (`BaseException.add_note`), printed under the traceback.
+"""
+from __future__ import annotations
+
+import warnings
+from types import CodeType
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() "
+    "on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. "
+    "See github.com/pytorch/pytorch/pull/30531 for more information.")
+DEPRECATED_STORAGE = (
+    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
+    "should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+    "tensor.untyped_storage() instead of tensor.storage()")
+SCALAR_OF_GRAD = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first.")
+NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
+NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
+    "if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+NON_LEAF_FLAG = "you can only change requires_grad flags of leaf variables."
+USE_DETACH = (" If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+              "var_no_grad = var.detach().")
+LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+NUMPY_OF_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+           "Please clone() the tensor before performing the operation.")
+DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+    "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
+
+_warned: set[str] = set()
+
+
+def warn_once(text: str, stacklevel: int = 3) -> None:
+    """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, stacklevel=stacklevel)
+
+
+def place(writer: tuple[CodeType, int] | None) -> str:
+    """Say where a line is: ``line 3 of cell In [5]`` is not known here, so file name and number."""
+    if writer is None:
+        return "an unknown line"
+    code, line = writer
+    return f"line {line} of {code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}"
+
+
+def wrote_in_place(node_name: str, saved_name: str, version: int, now: int, writer: tuple[CodeType, int] | None) -> str:
+    """The note under a version error."""
+    return (f"{node_name} remembered its '{saved_name}' at version {version} for the backward pass; {place(writer)} then wrote "
+            f"to that memory in place (it is at version {now} now). Compute a new tensor there instead of writing in place, "
+            "or clone() before writing.")
+
+
+def backward_twice(node_name: str) -> str:
+    """The note under the error of a second backward pass."""
+    return (f"{node_name} freed what it remembered when it ran backward. Call the first backward with retain_graph=True, or "
+            "compute the result again.")
+
+
+NO_GRAPH_NOTE = (
+    "Nothing was recorded for this tensor: none of its inputs had requires_grad=True, or it was made under no_grad(), or it "
+    "comes from detach(). Its .requires_grad is False and its .grad_fn is None.")
+
+DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001")
+COPY_CONSTRUCT = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
+GRAD_DTYPE = (
+    "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the tensor's "
+    "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
+    "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+    "systems that assume they match.")
+INFERENCE_FLAG = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+INFERENCE_WRITE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
+    "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+INFERENCE_SAVE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked "
+    "by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+    "`torch.no_grad()` instead of `torch.inference_mode()`.")
+CREATE_GRAPH = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
+    "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
+    "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.")
+REVERSE_T = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
+    "future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+    "reverse the dimensions of a tensor.")
+
+
+def _forbidden(block: str) -> str:
+    return (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+            f"the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or both "
+            "outside (if you want the inplace to be tracked).")
+
+
+# How a view came to be that must not be written through, and why not.
+VIEW_ORIGINS = {
+    "no_grad": _forbidden("no_grad"),
+    "inference": _forbidden("inference_mode"),
+    "several": (" This view is the output of a function that returns multiple views. Such functions do not allow the output "
+                "views to be modified inplace. You should replace the inplace operation by an out-of-place one."),
+    "function": (" This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+                 "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+                 "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+                 "Function."),
+}

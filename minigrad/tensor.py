@@ -1,0 +1,555 @@
+"""The Tensor: an array, the storage under it, its flags, its place in the graph, its gradient.
+
+Operations are not written here: `ops` declares each in one block and attaches it as a method, and so does `autograd` for
+``backward``. What is here is what a tensor *is*.
+"""
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import dtype as dtypes
+from . import printing, reasons
+from .dtype import Size
+from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle
+from .grad_mode import state
+from .storage import Storage, TypedStorage, UntypedStorage
+
+new = object.__new__
+
+
+class View:
+    """What makes a tensor a view: the tensor it looks into, and how it came to be.
+
+    The base is never itself a view: a view of a view looks into the same base. When the base, or another view of it, is
+    written in place, the view's recorded history is stale (`version` tells) and is built anew when it is next asked for.
+    """
+
+    __slots__ = ("base", "origin", "version")
+
+    def __init__(self, base: Tensor, origin: str, version: int) -> None:
+        self.base, self.version = base, version
+        self.origin = origin        # "": a normal view; else one of the keys of reasons.VIEW_ORIGINS
+
+
+class Tensor:
+    """An array of numbers that can record what is computed from it.
+
+    Attributes
+    ----------
+    requires_grad : bool
+        Is what is computed from this tensor recorded?
+    grad_fn : Node or None
+        The node that recorded how it was computed; None for a leaf.
+    grad : Tensor or None
+        The accumulated gradient, in this tensor's shape; None until a backward pass reaches it.
+    is_leaf : bool
+        True unless it is the recorded result of an operation.
+    """
+
+    __slots__ = ("array", "_storage", "_requires_grad", "_edge", "_grad", "_view", "_accumulator", "_hooks", "_post_hooks",
+                 "_retains", "_inference", "__weakref__", "__dict__")
+    __array_ufunc__ = None      # `ndarray * tensor` is the tensor's affair
+    __hash__ = object.__hash__
+
+    def __new__(cls, *data: Any) -> Tensor:
+        if all(isinstance(n, int) for n in data) and data:
+            return wrap(np.empty(data, dtypes.get_default_dtype().numpy), cls=cls)
+        return wrap(to_array(*data or ([],), dtypes.get_default_dtype().numpy), cls=cls)
+
+    # Flags and the place in the graph ---------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad or self._view is not None and self._view.base.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        if not isinstance(flag, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if not self.is_leaf:
+            raise RuntimeError(reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
+        if flag and self.array.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        self._requires_grad = flag
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set the flag of a leaf, and return the tensor.
+
+        Raises
+        ------
+        RuntimeError
+            On a computed tensor with False; on an integer or bool tensor with True.
+        """
+        if not self.is_leaf and not requires_grad:
+            raise RuntimeError(reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
+        if requires_grad and self.array.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if self.is_leaf:
+            if self._inference and requires_grad and not state.inference:
+                raise RuntimeError(reasons.INFERENCE_FLAG)
+            self._requires_grad = requires_grad
+        return self
+
+    @property
+    def grad_fn(self) -> Node | None:
+        view = self._view
+        if view is not None and view.version != self._storage.version and (self._edge is not None or view.base.requires_grad):
+            self._renew_history()
+        return self._edge[0] if self._edge is not None else None
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self) -> int:
+        return self._edge[1] if self._edge is not None else 0
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._storage.version
+
+    @property
+    def _base(self) -> Tensor | None:
+        return self._view.base if self._view is not None else None
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    def is_inference(self) -> bool:
+        """Whether it was made inside ``inference_mode()``."""
+        return self._inference
+
+    @property
+    def grad(self) -> Tensor | None:
+        if self._grad is None and not self._retains and self._edge is not None:
+            warnings.warn(reasons.NON_LEAF_GRAD, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if value.array.dtype != self.array.dtype:
+                raise RuntimeError(reasons.GRAD_DTYPE.format(_cpp_type(value.dtype), self.dtype.scalar_type))
+            if value.array.shape != self.array.shape:
+                raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
+                                   f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size")
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._retains
+
+    def retain_grad(self) -> None:
+        """Keep ``.grad`` of this computed tensor in the next backward pass; on a leaf it changes nothing.
+
+        Raises
+        ------
+        RuntimeError
+            "can't retain_grad on Tensor that has requires_grad=False"
+        """
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.is_leaf or self._retains:
+            return
+        node, output_nr = self._edge
+        node._own_hooks().retain[output_nr] = weakref.ref(self)
+        self._retains = True
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever this tensor's gradient is computed; what it returns replaces the gradient.
+
+        Raises
+        ------
+        RuntimeError
+            "cannot register a hook on a tensor that doesn't require gradient"
+        """
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            node, output_nr = self._edge
+            return RemovableHandle(node._own_hooks().tensor.setdefault(output_nr, HookDict()), hook)
+        if self._hooks is None:
+            self._hooks = HookDict()
+            accumulator = self._accumulator and self._accumulator()
+            if accumulator is not None:
+                accumulator._own_hooks().tensor[0] = self._hooks
+        return RemovableHandle(self._hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after this leaf's ``.grad`` was added to."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if self._post_hooks is None:
+            self._post_hooks = HookDict()
+        return RemovableHandle(self._post_hooks, hook)
+
+    def _accumulate(self, grad: Any) -> None:
+        """Add a gradient to ``.grad``: in place, as PyTorch does, unless a graph of the backward pass is being recorded."""
+        if isinstance(grad, Tensor):
+            self._grad = grad.clone() if self._grad is None else self._grad + grad
+        elif self._grad is None:
+            self._grad = wrap(np.asarray(grad))
+        else:
+            self._grad.array[...] += grad
+            self._grad._storage.bump()
+
+    # Other looks at the same memory -----------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory with no history *and a version counter of its own*: writes through it go unnoticed."""
+        return wrap(self.array, Storage(self._storage.buffer))
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and value.array.dtype.kind != "f":
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self.array = value.array
+        self._storage = Storage(value._storage.buffer, self._storage.version)
+
+    def detach_(self) -> Tensor:
+        """Forget the history in place: the tensor becomes a leaf without requires_grad.
+
+        Raises
+        ------
+        RuntimeError
+            "Can't detach views in-place. …"
+        """
+        if self._view is not None:
+            raise RuntimeError(reasons.DETACH_VIEW)
+        self._edge, self._requires_grad, self._retains = None, False, False
+        return self
+
+    def _as_output(self, node: Node, output_nr: int) -> Tensor:
+        """This (a node's saved result) as the output of that node, for a backward pass that is itself recorded."""
+        result = wrap(self.array, self._storage)
+        result._requires_grad, result._edge = True, (node, output_nr)
+        return result
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The bytes under this tensor."""
+        return UntypedStorage(self._storage.buffer)
+
+    def storage(self) -> TypedStorage:
+        """The elements under this tensor (PyTorch has deprecated it for `untyped_storage`)."""
+        return TypedStorage(self._storage.buffer)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self.array.__array_interface__["data"][0]
+
+    def storage_offset(self) -> int:
+        """How many elements into the storage this tensor begins."""
+        return (self.data_ptr() - self.untyped_storage().data_ptr()) // self.array.itemsize
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps in elements from one index to the next, per dimension."""
+        strides = tuple(s // self.array.itemsize for s in self.array.strides)
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory in row-major order without gaps."""
+        return self.array.flags.c_contiguous
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """The same memory as an ndarray.
+
+        Raises
+        ------
+        RuntimeError
+            "Can't call numpy() on Tensor that requires grad. …"
+        """
+        if self.requires_grad and not force:
+            raise RuntimeError(reasons.NUMPY_OF_GRAD)
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    # What it looks like -----------------------------------------------------------------------------------------------
+
+    shape = property(lambda self: Size(self.array.shape))
+    dtype = property(lambda self: dtypes.of_numpy[self.array.dtype])
+    device = property(lambda self: dtypes.device())
+    ndim = property(lambda self: self.array.ndim)
+    itemsize = property(lambda self: self.array.itemsize)
+    nbytes = property(lambda self: self.array.nbytes)
+    is_cuda = is_sparse = is_quantized = is_meta = False
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or its entry `dim`."""
+        return self.shape if dim is None else self.array.shape[check_dim(dim, self.array.ndim)]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """The size of an element in bytes."""
+        return self.array.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return self.array.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """False: minigrad has no complex numbers."""
+        return False
+
+    def type(self, dtype: Any = None) -> Any:
+        """PyTorch's name of the tensor's type, for example ``torch.FloatTensor``; with a dtype, the tensor cast to it."""
+        return f"torch.{self.dtype.scalar_type}Tensor" if dtype is None else self._cast(dtypes.to_numpy(dtype))
+
+    def item(self) -> float | int | bool:
+        """The only element as a Python number.
+
+        Raises
+        ------
+        RuntimeError
+            "a Tensor with 2 elements cannot be converted to Scalar"
+        """
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as (nested lists of) Python numbers."""
+        return self.array.tolist()
+
+    def _number(self) -> float | int | bool:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if self.requires_grad:
+            reasons.warn_once(reasons.SCALAR_OF_GRAD, stacklevel=4)
+        return self.array.item()
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "iub" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous" if self.array.size == 0 else
+                               "Boolean value of Tensor with more than one value is ambiguous")
+        return bool(self.array.item())
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, (Tensor, int, float, bool)):
+            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+        return bool((self.array == getattr(element, "array", element)).any())
+
+    def __repr__(self) -> str:
+        return printing.tensor_repr(self, dtypes.get_default_dtype().name)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.array.item(), spec) if self.array.ndim == 0 and type(self) is Tensor else object.__format__(self, spec)
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(reasons.DEEPCOPY)
+        if id(self) in memo:
+            return memo[id(self)]
+        storage = memo.get(id(self._storage))        # tensors that share memory share it in the copy too
+        if storage is None:
+            storage = memo[id(self._storage)] = Storage(self._storage.buffer.copy(order="K"), self._storage.version)
+        copy = wrap(_same_place(self.array, self._storage.buffer, storage.buffer), storage, type(self))
+        copy._requires_grad = self._requires_grad
+        memo[id(self)] = copy
+        if self._grad is not None:
+            copy._grad = self._grad.__deepcopy__(memo) if self._grad.is_leaf else self._grad.detach().clone()
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __reduce__(self) -> tuple:
+        if not self.is_leaf:
+            raise RuntimeError(reasons.DEEPCOPY)
+        return _rebuild, (type(self), self.array, self._requires_grad)
+
+
+def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:
+    """Make a tensor of an array: a leaf without requires_grad, over `storage` or a new one."""
+    tensor = new(cls)
+    tensor.array = array
+    tensor._storage = Storage(array) if storage is None else storage
+    tensor._requires_grad = tensor._retains = False
+    tensor._edge = tensor._grad = tensor._view = tensor._accumulator = tensor._hooks = tensor._post_hooks = None
+    tensor._inference = state.inference
+    return tensor
+
+
+def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool) -> Tensor:
+    tensor = wrap(array, cls=cls)
+    tensor._requires_grad = requires_grad
+    return tensor
+
+
+def _same_place(array: np.ndarray, buffer: np.ndarray, copied: np.ndarray) -> np.ndarray:
+    """The window that `array` is on `buffer`, on a copy of that buffer."""
+    offset = array.__array_interface__["data"][0] - np.lib.array_utils.byte_bounds(buffer)[0]
+    low, high = np.lib.array_utils.byte_bounds(copied)
+    flat = np.lib.stride_tricks.as_strided(copied, ((high - low) // copied.itemsize,), (copied.itemsize,))
+    return np.lib.stride_tricks.as_strided(flat[offset // array.itemsize:], array.shape, array.strides)
+
+
+def gradient_edge(tensor: Tensor) -> Edge:
+    """Where this tensor's gradient goes: the node that made it, or its accumulator, or nowhere."""
+    if tensor.grad_fn is not None:
+        return tensor._edge
+    if not tensor._requires_grad:
+        return NO_EDGE
+    # The graph keeps the accumulator, the tensor only refers to it: otherwise leaf and accumulator were a cycle.
+    accumulator = tensor._accumulator and tensor._accumulator()
+    if accumulator is None:
+        accumulator = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(accumulator)
+    return accumulator, 0
+
+
+def check_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front.
+
+    Raises
+    ------
+    IndexError
+        "Dimension out of range (expected to be in range of [-1, 0], but got 3)"
+    """
+    n = max(ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
+
+
+def _cpp_type(d: dtypes.dtype) -> str:
+    return {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
+            "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}[d.name]
+
+
+# Making tensors ------------------------------------------------------------------------------------------------------------
+
+def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
+    """A new array of nested sequences of numbers, of an ndarray or of a tensor, with PyTorch's choice of dtype.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        Ragged or non-numeric data, with PyTorch's texts.
+    """
+    if isinstance(data, (Tensor, np.ndarray, np.generic)):
+        array = np.array(getattr(data, "array", data))
+        if array.dtype not in dtypes.of_numpy and array.dtype.newbyteorder("=") not in dtypes.of_numpy:
+            raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
+                            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+                            "int16, int8, uint64, uint32, uint16, uint8, and bool.")
+        return array.astype(dtype or array.dtype.newbyteorder("="))
+    shape, level = [], [data]
+    while level and _is_sequence(level[0]):
+        length = len(level[0])
+        for item in level:
+            if not _is_sequence(item):
+                raise TypeError("not a sequence")
+            if len(item) != length:
+                raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
+        shape.append(length)
+        level = [x for item in level for x in item]
+    for x in level:
+        if isinstance(x, str):
+            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+        if not isinstance(x, (bool, int, float, np.generic, Tensor)):
+            if _is_sequence(x):
+                raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+            raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    values = [x._number() if isinstance(x, Tensor) else x for x in level]
+    if dtype is None:
+        found = None
+        for x in {(type(x), getattr(x, "dtype", None)): x for x in level}.values():
+            d = x.array.dtype if isinstance(x, Tensor) else x.dtype if isinstance(x, np.generic) else dtypes.number_dtype(x)
+            found = d if found is None else dtypes.promote_types(dtypes.of_numpy[found], dtypes.of_numpy[d]).numpy
+        dtype = found or dtypes.get_default_dtype().numpy
+    try:
+        return np.array(values, dtype).reshape(shape)
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long long") from None
+
+
+def _is_sequence(x: Any) -> bool:
+    if isinstance(x, (Tensor, np.ndarray)):
+        return x.ndim > 0
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic))
+
+
+def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
+    """The new tensor of a factory, with its flag."""
+    tensor = wrap(array)
+    if requires_grad:
+        if array.dtype.kind != "f":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        tensor._requires_grad = True
+    return tensor
+
+
+def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Make a tensor of Python numbers, nested sequences or an ndarray. Always copies, always a leaf.
+
+    Raises
+    ------
+    RuntimeError
+        "Only Tensors of floating point and complex dtype can require gradients"
+    """
+    if isinstance(data, Tensor):
+        warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
+    dtypes.device(device or "cpu")
+    return finish(to_array(data, None if dtype is None else dtypes.to_numpy(dtype)), requires_grad)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor on the ndarray's own memory: a write on either side shows on the other."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if array.dtype not in dtypes.of_numpy:
+        to_array(array)      # raises with the right text
+    return wrap(array)
