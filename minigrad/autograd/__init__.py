@@ -1,27 +1,26 @@
-"""``torch.autograd`` for minigrad: backward, grad, the user's own Function, gradcheck, hooks on graphs, jacobian and its kin."""
+"""``torch.autograd`` for minigrad: `backward`, `grad`, anomaly mode; `Function`, hooks, gradcheck and functional beside it."""
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import engine, reasons
-from .dtype import Size
-from .function import view_of, watch
-from .grad_mode import no_grad, set_grad_enabled, state
-from .graph import Edge, Node, Packed, anomaly, saved_hooks
-from .tensor import Tensor, gradient_edge, wrap
+from .. import engine, reasons
+from ..grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..graph import Edge, anomaly
+from ..tensor import Tensor, wrap
+from . import function, graph
+from .function import Function
+from .graph import GradientEdge, edge_of
+
+__all__ = ["backward", "grad", "Function", "Variable", "detect_anomaly", "set_detect_anomaly", "no_grad", "enable_grad",
+           "set_grad_enabled", "inference_mode", "function", "graph"]
 
 Variable = Tensor
 
-
-# backward and grad ---------------------------------------------------------------------------------------------------------
-
 def _tuple(values: Any) -> tuple:
-    return (values,) if isinstance(values, Tensor) or values is None else tuple(values)
+    return (values,) if isinstance(values, (Tensor, GradientEdge)) or values is None else tuple(values)
 
 
 def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple, is_grads_batched: bool = False) -> list[Tensor]:
@@ -50,7 +49,7 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple, is_grads_batched:
 def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool) -> list[tuple[Edge, Any]]:
     roots = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=True)):
-        edge = gradient_edge(out)
+        edge = edge_of(out)
         if edge[0] is None:
             error = RuntimeError(reasons.NO_GRAPH.replace("element 0", f"element {i}"))
             error.add_note(reasons.NO_GRAPH_NOTE)
@@ -96,7 +95,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     if create_graph:
         reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
     _run(outputs, grads, bool(create_graph if retain_graph is None else retain_graph), create_graph,
-         None if inputs is None else [gradient_edge(t) for t in inputs], accumulate=True)
+         None if inputs is None else [edge_of(t) for t in inputs], accumulate=True)
 
 
 def _run(outputs: tuple[Tensor, ...], grads: list[Tensor], retain_graph: bool, create_graph: bool,
@@ -146,7 +145,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     if any(not t.requires_grad for t in inputs):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     found = _run(outputs, grads, bool(create_graph if retain_graph is None else retain_graph), create_graph,
-                 [gradient_edge(t) for t in inputs], accumulate=False)
+                 [edge_of(t) for t in inputs], accumulate=False)
     for i, g in enumerate(found):
         if g is None and not (allow_unused or materialize_grads):
             raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
@@ -162,3 +161,28 @@ def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph:
 
 _tensor_backward.__doc__ = backward.__doc__
 Tensor.backward = _tensor_backward
+
+
+# Anomaly mode --------------------------------------------------------------------------------------------------------------
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off, for good or as a context: nodes keep their forward traceback, backward refuses NaN."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = anomaly.enabled, anomaly.check_nan
+        anomaly.enabled, anomaly.check_nan = bool(mode), bool(mode and check_nan)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        anomaly.enabled, anomaly.check_nan = self._before
+
+
+class detect_anomaly(set_detect_anomaly):
+    """Anomaly mode as a context, with PyTorch's warning that it is slow."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+                      "debugging.", stacklevel=2)
+        super().__init__(True, check_nan)

@@ -1,0 +1,238 @@
+"""``torch.autograd.Function``: a forward and a backward of the user's own, as one node of the graph."""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..function import view_of, watch
+from ..grad_mode import is_grad_enabled, no_grad, state
+from ..graph import Node
+from ..tensor import Tensor, gradient_edge, wrap
+
+
+class FunctionCtx(Node):
+    """The ``ctx`` of a custom Function, which is also its node in the graph.
+
+    Attributes
+    ----------
+    needs_input_grad : tuple of bool
+        For each argument of forward, whether backward must give its gradient.
+    saved_tensors : tuple of Tensor
+        What `save_for_backward` was given, after the version check.
+    """
+
+    __slots__ = ()
+    may_alias = True
+
+    def __init__(self, args: tuple) -> None:
+        self.is_tensor = [isinstance(a, Tensor) for a in args]
+        self.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        self.to_save, self.dirty_tensors, self.non_differentiable, self.materialize_grads = (), (), (), True
+        super().__init__([gradient_edge(a) for a in args if isinstance(a, Tensor)], (), ())
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for backward; a tensor kept in this way is freed and version-checked.
+
+        Raises
+        ------
+        TypeError
+            "save_for_backward can only save variables, but argument 1 is of type int"
+        """
+        self.to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs forward changed in place."""
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which outputs have no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """With False, backward gets None instead of zeros for an output that nothing was computed from."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        return tuple(self.unpack_all(True))
+
+    def finish_saving(self, outputs: list[Tensor]) -> None:
+        """Turn what `save_for_backward` was given into saved tensors, outputs without the way back to this node."""
+        for i, t in enumerate(self.to_save):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+        places = [next((n for n, out in enumerate(outputs) if out is t), None) for t in self.to_save]
+        self.saved_outputs = tuple(places)
+        self.saved_names = tuple(f"saved tensor {i}" for i in range(len(self.to_save)))
+        self.remember(tuple(t if n is None else wrap(t.array, t._storage) for t, n in zip(self.to_save, places, strict=True)))
+        self.to_save = ()
+
+    def apply(self, grad: Any, graph: bool) -> Iterable:
+        grads = list(grad) if isinstance(grad, list) else [grad]
+        tensors = [self._materialize(i, g) for i, g in enumerate(grads)]
+        arguments = iter(tensors)
+        cls = self.function
+        backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+        results = backward(self, *(next(arguments) if made else None for made in self.made_by_forward))
+        return self._check(results if isinstance(results, tuple) else (results,), graph)
+
+    def _materialize(self, i: int, grad: Any) -> Tensor | None:
+        if grad is None:
+            return wrap(np.zeros(self.shapes[i], self.dtypes[i])) if self.materialize_grads else None
+        return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
+
+    def _check(self, results: tuple, graph: bool) -> list:
+        expected = len(self.is_tensor)
+        name = type(self).__name__
+        if len(results) > expected and all(r is None for r in results[expected:]):
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(results)})")
+        outs = []
+        for i, (result, is_tensor) in enumerate(zip(results, self.is_tensor, strict=True)):
+            if not is_tensor:
+                if result is not None:
+                    raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the "
+                                       "corresponding forward input was not a Variable")
+                continue
+            if result is not None and not isinstance(result, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+            outs.append(result if graph or result is None else result.array)
+        return outs
+
+
+class Function:
+    """Subclass it with static methods ``forward(ctx, *args)`` and ``backward(ctx, *grads)``; call ``apply(*args)``.
+
+    With a static method ``setup_context(ctx, inputs, output)``, forward is written without ctx.
+    """
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use "
+                                  "it with backward mode AD.")
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run forward and record it as one node, ``<Name>Backward``.
+
+        Raises
+        ------
+        NotImplementedError
+            Without a forward.
+        """
+        split = cls.setup_context is not Function.setup_context
+        if split:
+            bound = inspect.signature(cls.forward).bind(*args)
+            bound.apply_defaults()
+            args = bound.args
+        node = _node_class(cls)(args)
+        recorded = state.enabled and any(node.needs_input_grad)
+        callback, watch.callback = watch.callback, None     # seen from outside, the whole forward is one operation
+        try:
+            with no_grad():
+                output = cls.forward(*args) if split else cls.forward(node, *args)
+                if split:
+                    cls.setup_context(node, args, output)
+        finally:
+            watch.callback = callback
+        values = list(output) if isinstance(output, tuple) else [output]
+        values = _connect(node, args, values, recorded)
+        tensors = [v for v in values if isinstance(v, Tensor)]
+        node.made_by_forward = [isinstance(v, Tensor) for v in values]
+        if recorded:
+            node.finish_saving(tensors)
+        if watch.callback is not None:
+            watch.callback(_SeenFunction(cls.__name__, type(node).__name__), args, tuple(tensors), recorded)
+        return tuple(values) if isinstance(output, tuple) else values[0]
+
+
+class _SeenFunction:
+    """A custom Function as an observer sees it: what `Op` says of an operation."""
+
+    view = inplace = False
+    tex = ""
+
+    def __init__(self, name: str, node_name: str) -> None:
+        self.name, self.node_name = name, node_name
+
+
+@functools.cache
+def _node_class(cls: type[Function]) -> type[FunctionCtx]:
+    return type(cls.__name__ + "Backward", (FunctionCtx,), {"__slots__": (), "function": cls})
+
+
+def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> list:
+    """Make forward's tensors the outputs of the node: inputs returned as they are become views, dirty ones are rebased."""
+    shapes, dtypes, result = [], [], []
+    for t in node.dirty_tensors:
+        t._storage.bump()
+        if recorded and t.is_leaf and t.requires_grad:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    for value in values:
+        if not isinstance(value, Tensor):
+            result.append(value)
+            continue
+        is_input = any(value is a for a in args)
+        is_dirty = any(value is d for d in node.dirty_tensors)
+        returned = value
+        if is_input and not is_dirty:
+            value = view_of(value, value.array)
+        differentiable = value.array.dtype.kind == "f" and not any(returned is n for n in node.non_differentiable)
+        if value._view is not None and recorded:
+            value._view.origin = "function"
+        if recorded and differentiable:
+            value._requires_grad, value._edge = True, (node, len(shapes))
+            if value._view is not None:
+                value._view.version = value._storage.version
+        shapes.append(value.array.shape)
+        dtypes.append(value.array.dtype)
+        result.append(value)
+    node.shapes, node.dtypes = tuple(shapes), tuple(dtypes)
+    return result
+
+
+class DelayedError(Node):
+    """A node that raises when the backward pass reaches it."""
+
+    __slots__ = ("message",)
+
+    def apply(self, grad: Any, graph: bool) -> tuple:
+        raise RuntimeError(self.message)
+
+
+def once_differentiable(backward: Callable) -> Callable:
+    """Decorate a backward that is not itself differentiable: a second derivative through it raises instead of being wrong."""
+    @functools.wraps(backward)
+    def wrapper(ctx: FunctionCtx, *grads: Any) -> Any:
+        with no_grad():
+            outputs = backward(ctx, *grads)
+        if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return outputs
+        values = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        for i, value in enumerate(values):
+            if isinstance(value, Tensor):
+                node = DelayedError([gradient_edge(g) for g in grads if isinstance(g, Tensor)],
+                                    (value.array.shape,), (value.array.dtype,))
+                node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
+                values[i] = wrap(value.array, value._storage)
+                values[i]._requires_grad, values[i]._edge = True, (node, 0)
+        return tuple(values) if isinstance(outputs, tuple) else values[0]
+    return wrapper
