@@ -93,14 +93,16 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 def number_dtype(value: Any) -> np.dtype:
     """The type that a Python number has as a tensor."""
-    return bool_.numpy if isinstance(value, bool) else int64.numpy if isinstance(value, int) else _default[0].numpy
+    if isinstance(value, (bool, np.bool_)):
+        return bool_.numpy
+    return int64.numpy if isinstance(value, (int, np.integer)) else _default[0].numpy
 
 
 def result_type(*operands: Any) -> np.dtype:
     """The element type of an operation on arrays and Python numbers."""
     dims = zero = number = None
     for x in operands:
-        if not isinstance(x, (np.ndarray, np.generic)):
+        if not isinstance(x, np.ndarray):       # NumPy's scalars count as Python numbers
             number = _promote(number, number_dtype(x))
         elif x.ndim:
             dims = _promote(dims, x.dtype)

@@ -370,6 +370,12 @@ class OpNode(Node):
         arrays = [a for a in arrays if a.dtype.kind == "f"] if len(arrays) > 1 else arrays
         Node.__init__(self, next_functions, tuple([a.shape for a in arrays]), tuple([a.dtype for a in arrays]))
 
+    def __getattr__(self, name: str) -> Any:
+        value = Node.__getattr__(self, name)
+        if name.removeprefix("_saved_") in self.saved_names and isinstance(value, (bool, int, float)):
+            return as_tensor(value)         # a number in a tensor's place, as in x * 3
+        return value
+
 
 # What the generated functions call -----------------------------------------------------------------------------------------
 
@@ -382,6 +388,7 @@ def is_array(*values: Any) -> bool:
 
 
 def numbers(*values: Any) -> bool:
+    """Whether an elementwise operation can take these: arrays and numbers."""
     return all(isinstance(v, (np.ndarray, np.generic, int, float)) for v in values)
 
 
@@ -469,9 +476,9 @@ def check_view(tensor: Tensor, indirect: bool) -> None:
     if node is not None and origin not in ("no_grad", "inference"):
         text = f"Output {output_nr} of {forward_name(node)} is a view and {done} modified inplace."
     else:
-        text = "A view was created in no_grad mode" if node is None else (
-            f"Output {output_nr} of {forward_name(node)} is a view of a view which was created in no_grad mode")
-        text += f" and {done} modified inplace with grad mode enabled."
+        text = "A view was" if node is None else f"Output {output_nr} of {forward_name(node)} is a view of a view which was"
+        text += (f" created in inference mode and {done} modified inplace in normal mode." if origin == "inference" else
+                 f" created in no_grad mode and {done} modified inplace with grad mode enabled.")
     raise RuntimeError(text + reasons.VIEW_ORIGINS[origin])
 
 

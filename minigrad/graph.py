@@ -131,7 +131,7 @@ class Node:
 
     def _version_error(self, i: int, tensor: Any) -> RuntimeError:
         storage, version, output_nr = tensor._storage, self._versions[i], self.saved_outputs[i]
-        made_by = (self, output_nr) if output_nr is not None else tensor._edge
+        made_by = (self, output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
         error = RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -202,7 +202,11 @@ class AccumulateGrad(Node):
         return 2 ** 64 - 1
 
     def apply(self, grad: Any, graph: bool) -> Iterable:
-        self.variable._accumulate(grad)
+        if grad is not None:
+            self.variable._accumulate(grad)
+            hooks = self.variable._post_hooks
+            for hook in list(hooks.values()) if hooks else ():
+                hook(self.variable)
         return ()
 
 

@@ -993,14 +993,14 @@ def select(self, dim, index):
     size = self.shape[dim]
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
-    return self[(slice(None),) * dim + (index, ...)]
+    return self[(builtins.slice(None),) * dim + (index, ...)]
 
 
 @op(tex="{grad_output}", grad_output=lambda grad, dim, index: select(grad, dim, index))
 def select_backward(grad_output, input_sizes, dim, index):
     """Zeros with a gradient in the place of one index."""
     out = np.zeros(input_sizes, grad_output.dtype)
-    out[(slice(None),) * (dim % len(input_sizes)) + (index,)] = grad_output
+    out[(builtins.slice(None),) * (dim % len(input_sizes)) + (index,)] = grad_output
     return out
 
 

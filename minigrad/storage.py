@@ -59,6 +59,10 @@ class UntypedStorage:
     def __len__(self) -> int:
         return self.size()
 
+    def __repr__(self) -> str:
+        values = "\n".join(f" {x}" for x in self.elements().view(np.uint8).tolist())
+        return f"{values}\n[torch.storage.UntypedStorage(device=cpu) of size {self.size()}]"
+
     def elements(self) -> np.ndarray:
         """All elements in memory order, sharing the memory."""
         return np.lib.stride_tricks.as_strided(
@@ -76,6 +80,10 @@ class TypedStorage(UntypedStorage):
 
     def size(self) -> int:
         return self.nbytes() // self._buffer.itemsize
+
+    def __repr__(self) -> str:
+        values = "\n".join(f" {x}" for x in self.elements().tolist())
+        return f"{values}\n[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {self.size()}]"
 
     def tolist(self) -> list:
         """All elements as Python numbers, in memory order."""

@@ -22,6 +22,16 @@ from .storage import Storage, TypedStorage, UntypedStorage
 new = object.__new__
 
 
+def read_only(getter: Callable) -> property:
+    """A property that says in PyTorch's words that it cannot be set."""
+    name = getter.__name__
+
+    def refuse(self: Tensor, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return property(getter, refuse)
+
+
 class View:
     """What makes a tensor a view: the tensor it looks into, and how it came to be.
 
@@ -75,7 +85,12 @@ class Tensor:
             raise RuntimeError(reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
         if flag and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        self._check_inference(flag)
         self._requires_grad = flag
+
+    def _check_inference(self, flag: bool) -> None:
+        if flag and self._inference and not state.inference:
+            raise RuntimeError(reasons.INFERENCE_FLAG)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag of a leaf, and return the tensor.
@@ -90,33 +105,32 @@ class Tensor:
         if requires_grad and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if self.is_leaf:
-            if self._inference and requires_grad and not state.inference:
-                raise RuntimeError(reasons.INFERENCE_FLAG)
+            self._check_inference(requires_grad)
             self._requires_grad = requires_grad
         return self
 
-    @property
+    @read_only
     def grad_fn(self) -> Node | None:
         view = self._view
         if view is not None and view.version != self._storage.version and (self._edge is not None or view.base.requires_grad):
             self._renew_history()
         return self._edge[0] if self._edge is not None else None
 
-    @property
+    @read_only
     def is_leaf(self) -> bool:
         return self.grad_fn is None
 
-    @property
+    @read_only
     def output_nr(self) -> int:
         return self._edge[1] if self._edge is not None else 0
 
-    @property
+    @read_only
     def _version(self) -> int:
         if self._inference:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._storage.version
 
-    @property
+    @read_only
     def _base(self) -> Tensor | None:
         return self._view.base if self._view is not None else None
 
@@ -151,7 +165,7 @@ class Tensor:
     def grad(self) -> None:
         self._grad = None
 
-    @property
+    @read_only
     def retains_grad(self) -> bool:
         return self._retains
 
@@ -288,10 +302,22 @@ class Tensor:
 
     # What it looks like -----------------------------------------------------------------------------------------------
 
-    shape = property(lambda self: Size(self.array.shape))
-    dtype = property(lambda self: dtypes.of_numpy[self.array.dtype])
-    device = property(lambda self: dtypes.device())
-    ndim = property(lambda self: self.array.ndim)
+    @read_only
+    def shape(self) -> Size:
+        return Size(self.array.shape)
+
+    @read_only
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of_numpy[self.array.dtype]
+
+    @read_only
+    def ndim(self) -> int:
+        return self.array.ndim
+
+    @read_only
+    def device(self) -> dtypes.device:
+        return dtypes.device()
+
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.array.nbytes)
     is_cuda = is_sparse = is_quantized = is_meta = False

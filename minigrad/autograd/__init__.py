@@ -25,10 +25,10 @@ def _tuple(values: Any) -> tuple:
 
 def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple, is_grads_batched: bool = False) -> list[Tensor]:
     """The gradients to start from: ones for scalars, or the given ones, checked."""
-    if len(grads) != len(outputs):
+    if len(grads) < len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     result = []
-    for i, (out, grad) in enumerate(zip(outputs, grads, strict=True)):
+    for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
         if grad is None:
             if out.requires_grad:
                 if out.array.size != 1:

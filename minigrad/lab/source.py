@@ -27,14 +27,15 @@ LIBRARIES = ("minigrad", "torch")
 class Switch:
     """One flag of the program.
 
-    `key` names it (``"x.requires_grad"``), `name` and `kind` are its parts, `line` is where it stands in the original
-    program, and `on` is what the original program says.
+    `key` names it (``"x.requires_grad"``), `name` and `kind` are its parts, `line` to `last` is where it stands in the
+    original program, and `on` is what the original program says.
     """
 
     key: str
     kind: str
     name: str
     line: int
+    last: int
     on: bool
 
 
@@ -233,14 +234,14 @@ class Program:
         under = {line for block in blocks for line in range(block.body[0].lineno, block.end_lineno + 1)}
         retained = {_shown(s.value.func.value) for s in ast.walk(self._tree) if _control(s) == "retain_grad"}
         for block in blocks:
-            yield _switch("no_grad", "", block.lineno, True), _Changes(unwrap=[block])
+            yield _switch("no_grad", "", block, block, True), _Changes(unwrap=[block])
         seeds = {id(part) for s in ast.walk(self._tree) if _control(s) for part in ast.walk(s)}
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Call) and id(node) not in seeds:
                 if self._creates(node) and (flag := self._flag(node)):
-                    yield _switch("requires_grad", names.get(id(node)) or _shown(node), node.lineno, flag[0]), flag[1]
+                    yield _switch("requires_grad", names.get(id(node)) or _shown(node), node, node, flag[0]), flag[1]
                 elif _is_detach(node) and (cut := self._cut(node)):
-                    yield _switch("detach", names.get(id(node)) or _shown(node.func.value), node.lineno, True), cut
+                    yield _switch("detach", names.get(id(node)) or _shown(node.func.value), node, node, True), cut
             for statements in _blocks(node):
                 yield from self._in_block(statements, under, retained)
         yield from self._backward_at_the_end()
@@ -257,19 +258,19 @@ class Program:
             line = group[0].lineno
             own_line = self._places.start(group[0]) == self._places.starts[line - 1] + len(self._places.indent(line))
             if own_line and line not in under and any(self._may_record(statement) for statement in group):
-                yield _switch("no_grad", "", line, False), _Changes(wrap=[(line, group[-1].end_lineno)])
+                yield _switch("no_grad", "", group[0], group[-1], False), _Changes(wrap=[(line, group[-1].end_lineno)])
             for statement in group:
                 if kind := _control(statement):
                     if changes := self._controlled(statement, kind, group, only_controls or not own_line):
                         yield changes
                 elif target := self._result(statement):
                     if not _is_detach(statement.value):
-                        yield _switch("detach", target, statement.lineno, False), self._detached(statement)
+                        yield _switch("detach", target, statement, statement, False), self._detached(statement)
                     if target not in retained:
                         call = f"{target}.retain_grad()"
                         changes = (_Changes(after=[(statement.end_lineno, statement.lineno, call)])
                                    if own_line and len(group) == 1 else self._insert(self._places.end(statement), "; " + call))
-                        yield _switch("retain_grad", target, statement.lineno, False), changes
+                        yield _switch("retain_grad", target, statement, statement, False), changes
 
     def _controlled(self, statement: ast.stmt, kind: str, group: list[ast.stmt],
                     needs_pass: bool) -> tuple[Switch, _Changes] | None:
@@ -282,7 +283,7 @@ class Program:
                 return None
             if isinstance(statement.value, ast.Constant):
                 flag = flag, self._replace(statement.value, str(not flag))
-            return _switch(kind, _shown(target), statement.lineno, flag[0]), flag[1]
+            return _switch(kind, _shown(target), statement, statement, flag[0]), flag[1]
         if statement is not group[-1]:
             changes = self._replace(statement, "pass") if statement.lineno == statement.end_lineno else None
         else:
@@ -290,7 +291,7 @@ class Program:
             changes = self._insert(places.start(statement), mark)
             for line in range(statement.lineno + 1, statement.end_lineno + 1):
                 changes.add(self._insert(places.starts[line - 1] + len(places.indent(line)), "# "))
-        return changes and (_switch(kind, _shown(statement.value.func.value), statement.lineno, True), changes)
+        return changes and (_switch(kind, _shown(statement.value.func.value), statement, statement, True), changes)
 
     def _backward_at_the_end(self) -> Iterator[tuple[Switch, _Changes]]:
         if any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(self._tree)):
@@ -298,7 +299,7 @@ class Program:
         results = [target for statement in self._tree.body if (target := self._result(statement))]
         if results:
             last = self._tree.body[-1]
-            yield (_switch("backward", results[-1], last.end_lineno, False),
+            yield (_switch("backward", results[-1], last, last, False),
                    _Changes(after=[(last.end_lineno, last.lineno, f"{results[-1]}.backward()")]))
 
     def _result(self, statement: ast.stmt) -> str | None:
@@ -427,5 +428,5 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) <= 32 else text[:31] + "…"
 
 
-def _switch(kind: str, name: str, line: int, on: bool) -> Switch:
-    return Switch(f"{name}.{kind}" if name else kind, kind, name, line, on)
+def _switch(kind: str, name: str, first: ast.AST, last: ast.AST, on: bool) -> Switch:
+    return Switch(f"{name}.{kind}" if name else kind, kind, name, first.lineno, last.end_lineno, on)
