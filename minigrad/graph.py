@@ -80,7 +80,7 @@ class Node:
 
     def remember(self, tensors: tuple) -> None:
         """Save tensors for the backward pass, with the versions they have now."""
-        self._versions = tuple([0 if t is None else _version(t) for t in tensors])
+        self._versions = tuple([_version(t) for t in tensors])
         self._saved = tuple([_packed(t) for t in tensors]) if saved_hooks else tensors
 
     def remember_result(self, i: int, tensor: Any) -> None:
@@ -96,17 +96,19 @@ class Node:
 
     def unpack(self, i: int, graph: bool) -> Any:
         """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray."""
-        value = self._saved[i]
-        if value is None:
-            return None
+        value, version = self._saved[i], self._versions[i]
+        if isinstance(value, tuple):
+            return tuple(self._unpack(i, v, n, graph) for v, n in zip(value, version, strict=True))
+        return self._unpack(i, value, version, graph)
+
+    def _unpack(self, i: int, value: Any, version: int, graph: bool) -> Any:
         if isinstance(value, Packed):
             value = value.tensor()
             return value if graph else value.array
         if not hasattr(value, "_storage"):
-            return value                                  # a Python number in a tensor's place
-        storage, version = value._storage, self._versions[i]
-        if storage.version != version:
-            raise self._version_error(i, value)
+            return value                                  # None, or a Python number in a tensor's place
+        if value._storage.version != version:
+            raise self._version_error(i, value, version)
         if not graph:
             return value.array
         output_nr = self.saved_outputs[i]
@@ -129,8 +131,8 @@ class Node:
         error.add_note(reasons.backward_twice(type(self).__name__))
         return error
 
-    def _version_error(self, i: int, tensor: Any) -> RuntimeError:
-        storage, version, output_nr = tensor._storage, self._versions[i], self.saved_outputs[i]
+    def _version_error(self, i: int, tensor: Any, version: int) -> RuntimeError:
+        storage, output_nr = tensor._storage, self.saved_outputs[i]
         made_by = (self, output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
         error = RuntimeError(
@@ -174,6 +176,22 @@ class Node:
         """Call ``hook(grad_outputs)`` before this node runs; it may return new grad_outputs."""
         return RemovableHandle(self._own_hooks().pre, hook)
 
+    def __call__(self, *grads: Any) -> Any:
+        """Run this one node by hand on gradients of its outputs; nothing is freed, no hook is called.
+
+        Raises
+        ------
+        TypeError
+            "expected 1 arguments, got 0 instead", "argument 0 is not a Variable"
+        """
+        if len(grads) != len(self.shapes):
+            raise TypeError(f"expected {len(self.shapes)} arguments, got {len(grads)} instead")
+        for i, grad in enumerate(grads):
+            if grad is not None and not hasattr(grad, "array"):
+                raise TypeError(f"argument {i} is not a Variable")
+        outs = tuple(self.apply(list(grads) if len(grads) > 1 else grads[0], True))
+        return outs[0] if len(outs) == 1 else outs
+
     def apply(self, grad: Any, graph: bool) -> Iterable:
         """Turn the gradient of the output (a list, if there are several outputs) into those of the inputs, one per edge."""
         raise NotImplementedError
@@ -202,7 +220,7 @@ class AccumulateGrad(Node):
         return 2 ** 64 - 1
 
     def apply(self, grad: Any, graph: bool) -> Iterable:
-        if grad is not None:
+        if grad is not None and self.variable.requires_grad:      # the flag may have been switched off since
             self.variable._accumulate(grad)
             hooks = self.variable._post_hooks
             for hook in list(hooks.values()) if hooks else ():
@@ -214,8 +232,10 @@ class AccumulateGrad(Node):
 saved_hooks: list[tuple[Callable, Callable]] = []
 
 
-def _version(value: Any) -> int:
-    storage = getattr(value, "_storage", None)       # a Python number in a tensor's place has none
+def _version(value: Any) -> Any:
+    if isinstance(value, tuple):                     # several tensors under one name: the indices of x[i, j]
+        return tuple(_version(v) for v in value)
+    storage = getattr(value, "_storage", None)       # None, or a Python number in a tensor's place, has none
     if storage is None:
         return 0
     if value._inference and not state.inference:
@@ -224,6 +244,8 @@ def _version(value: Any) -> int:
 
 
 def _packed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_packed(v) for v in value)
     if not saved_hooks or not hasattr(value, "_storage"):
         return value
     pack, unpack = saved_hooks[-1]

@@ -325,8 +325,10 @@ def relu(self):
     return np.maximum(self, self.dtype.type(0))
 
 
-@op(tex=r"{grad_output} \odot [{self} > {threshold}]", grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
-def threshold_backward(grad_output, self: Tensor, threshold):
+@op(tex=r"{grad_output} \odot [{self} > {threshold}]",
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: zeros_of(grad))
+def threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
     return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
 
@@ -531,6 +533,11 @@ def _cast(self, dtype):
 
 
 @op()
+def _cast_whole(self: Tensor, dtype):
+    return self.astype(dtype)
+
+
+@op()
 def detach(self: Tensor):
     raise NotImplementedError    # replaced below: a detached tensor shares the storage
 
@@ -559,7 +566,9 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
             dtype = a
     dtypes.device(device or "cpu")
     wanted = self.array.dtype if dtype is None else dtypes.to_numpy(dtype)
-    return self if wanted == self.array.dtype and not copy else _cast(self, wanted)
+    if wanted == self.array.dtype and not copy:
+        return self
+    return _cast(self, wanted) if wanted.kind == "f" else _cast_whole(self, wanted)     # no gradient flows through integers
 
 
 def _caster(d: dtypes.dtype) -> Callable:
@@ -1199,7 +1208,7 @@ def mm(self, mat2):
     if mat2.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
     _check_mm(self, mat2)
-    return self @ mat2
+    return self * mat2 if self.shape[1] == 1 else self @ mat2      # BLAS would lose the sign of a zero
 
 
 def _check_mm(a, b):
@@ -1315,7 +1324,7 @@ def _array_index(indices: tuple) -> tuple:
 
 @op(node="IndexBackward0", tex="{self}[{indices}]",
     self=lambda grad, self_sym_sizes, indices: _index_put(grad_zeros(grad, self_sym_sizes), indices, grad, True))
-def _index(self, indices):
+def _index(self, indices: Tensor):
     return np.array(_checked(self, indices))
 
 
@@ -1347,7 +1356,7 @@ def _checked(array, indices):
 @op(node="IndexPutBackward0", inplace=True, tex="{self}",
     self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
-def _index_put(self, indices, values, accumulate):
+def _index_put(self, indices: Tensor, values, accumulate):
     out = self.copy()
     place = _array_index(indices)
     target = _checked(out, indices)

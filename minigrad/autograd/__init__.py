@@ -94,14 +94,9 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
             t.retain_grad()
     if create_graph:
         reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
-    _run(outputs, grads, bool(create_graph if retain_graph is None else retain_graph), create_graph,
-         None if inputs is None else [edge_of(t) for t in inputs], accumulate=True)
-
-
-def _run(outputs: tuple[Tensor, ...], grads: list[Tensor], retain_graph: bool, create_graph: bool,
-         capture: list[Edge] | None, accumulate: bool) -> list:
-    return engine.run_backward(_roots(outputs, grads, create_graph), wrap=_wrap, retain_graph=retain_graph,
-                               create_graph=create_graph, capture=capture, accumulate=accumulate)
+    engine.run_backward(_roots(outputs, grads, create_graph), wrap=_wrap, create_graph=create_graph,
+                        retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+                        capture=None if inputs is None else [edge_of(t) for t in inputs])
 
 
 def _wrap(grad: Any) -> Tensor:
@@ -142,10 +137,12 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_outputs is None else _tuple(grad_outputs))
-    if any(not t.requires_grad for t in inputs):
+    roots = _roots(outputs, grads, create_graph)
+    if any(isinstance(t, Tensor) and not t.requires_grad for t in inputs):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    found = _run(outputs, grads, bool(create_graph if retain_graph is None else retain_graph), create_graph,
-                 [edge_of(t) for t in inputs], accumulate=False)
+    found = engine.run_backward(roots, wrap=_wrap, create_graph=create_graph, accumulate=False,
+                                retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+                                capture=[edge_of(t) for t in inputs])
     for i, g in enumerate(found):
         if g is None and not (allow_unused or materialize_grads):
             raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
