@@ -1,0 +1,178 @@
+"""`backward` and `grad`: where a backward pass starts, and what is asked of it. Anomaly mode."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import engine, reasons
+from ..graph import Edge, anomaly
+from ..tensor import Tensor, wrap
+from .graph import GradientEdge, edge_of
+
+
+def _tuple(values: Any) -> tuple:
+    return (values,) if isinstance(values, (Tensor, GradientEdge)) or values is None else tuple(values)
+
+
+def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple, is_grads_batched: bool = False) -> list[Tensor]:
+    """The gradients to start from: ones for scalars, or the given ones, checked."""
+    if len(grads) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    result = []
+    for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
+        if grad is None:
+            if out.requires_grad:
+                if out.array.size != 1:
+                    raise RuntimeError(reasons.NOT_SCALAR)
+                if out.array.dtype.kind != "f":
+                    raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
+            result.append(wrap(np.ones_like(out.array)))
+            continue
+        if not isinstance(grad, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+        if grad.array.shape != out.array.shape:
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and output[{i}] has a shape of "
+                               f"{out.shape}.")
+        result.append(grad)
+    return result
+
+
+def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool) -> list[tuple[Edge, Any]]:
+    roots = []
+    for i, (out, grad) in enumerate(zip(outputs, grads, strict=True)):
+        edge = edge_of(out)
+        if edge[0] is None:
+            error = RuntimeError(reasons.NO_GRAPH.replace("element 0", f"element {i}"))
+            error.add_note(reasons.NO_GRAPH_NOTE)
+            raise error
+        # Gradients travel as arrays nobody else holds, so that a leaf may keep what it gets.
+        roots.append((edge, grad._cast(out.array.dtype) if create_graph and grad.array.dtype != out.array.dtype else
+                      grad if create_graph else grad.array.astype(out.array.dtype)))
+    return roots
+
+
+def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+             inputs: Any = None) -> None:
+    """Add the gradients of `tensors` to the ``.grad`` of the leaves they were computed from.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        Where to start.
+    grad_tensors : Tensor or sequence of Tensor or None, optional
+        The gradient of each, in its shape; None stands for 1 and is allowed for one element only.
+    retain_graph : bool, optional
+        Keep what the nodes remember, so that backward can run again; the default is `create_graph`.
+    create_graph : bool
+        Record the backward pass itself, for higher derivatives.
+    inputs : Tensor or sequence of Tensor, optional
+        Accumulate into these only.
+
+    Raises
+    ------
+    RuntimeError
+        "grad can be implicitly created only for scalar outputs"; "element 0 of tensors does not require grad and does not have
+        a grad_fn"; "Trying to backward through the graph a second time …"; "one of the variables needed for gradient
+        computation has been modified by an inplace operation …"
+    """
+    outputs = _tuple(tensors)
+    inputs = None if inputs is None else _tuple(inputs)
+    if inputs is not None and not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    grads = _root_gradients(outputs, (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors))
+    for t in inputs or ():
+        if not t.is_leaf or not t.requires_grad:
+            t.retain_grad()
+    if create_graph:
+        reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
+    engine.run_backward(_roots(outputs, grads, create_graph), wrap=_wrap, create_graph=create_graph,
+                        retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+                        capture=None if inputs is None else [edge_of(t) for t in inputs])
+
+
+def _wrap(grad: Any) -> Tensor:
+    return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
+
+
+def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+         allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False) -> tuple:
+    """Return the gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or sequence of Tensor
+    grad_outputs : optional
+        As `backward`'s grad_tensors.
+    retain_graph, create_graph : bool
+        As in `backward`.
+    allow_unused : bool, optional
+        Give None for an input that the outputs do not depend on, instead of an error.
+    materialize_grads : bool
+        Give zeros instead of None.
+
+    Returns
+    -------
+    tuple of Tensor or None
+        One per input.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        "One of the differentiated Tensors does not require grad"; "The differentiated Tensor at index 0 appears to not have been
+        used in the graph. …"
+    """
+    outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                         "allow_unused=False.")
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    grads = _root_gradients(outputs, (None,) * len(outputs) if grad_outputs is None else _tuple(grad_outputs))
+    roots = _roots(outputs, grads, create_graph)
+    if any(isinstance(t, Tensor) and not t.requires_grad for t in inputs):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    found = engine.run_backward(roots, wrap=_wrap, create_graph=create_graph, accumulate=False,
+                                retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+                                capture=[edge_of(t) for t in inputs])
+    for i, g in enumerate(found):
+        if g is None and not (allow_unused or materialize_grads):
+            raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                               "allow_unused=True if this is the desired behavior.")
+    return tuple((wrap(np.zeros_like(t.array)) if materialize_grads else None) if g is None else _wrap(g)
+                 for g, t in zip(found, inputs, strict=True))
+
+
+def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
+                     create_graph: bool = False, inputs: Any = None) -> None:
+    backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+_tensor_backward.__doc__ = backward.__doc__
+Tensor.backward = _tensor_backward
+
+
+# Anomaly mode --------------------------------------------------------------------------------------------------------------
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off, for good or as a context: nodes keep their forward traceback, backward refuses NaN."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = anomaly.enabled, anomaly.check_nan
+        anomaly.enabled, anomaly.check_nan = bool(mode), bool(mode and check_nan)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        anomaly.enabled, anomaly.check_nan = self._before
+
+
+class detect_anomaly(set_detect_anomaly):
+    """Anomaly mode as a context, with PyTorch's warning that it is slow."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+                      "debugging.", stacklevel=2)
+        super().__init__(True, check_nan)
