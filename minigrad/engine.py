@@ -33,7 +33,7 @@ def can_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
         t in (1, s) for s, t in zip(reversed(shape), reversed(target), strict=False))
 
 
-def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, i: int) -> Any:
+def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, outs: Iterable) -> Any:
     """Make a gradient look like the tensor it belongs to: once, for every operation.
 
     Raises
@@ -45,6 +45,7 @@ def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, i: int) -> Any:
     is_array = array is grad
     if array.shape != shape:
         if not can_sum_to(array.shape, shape):
+            i = next(i for i, out in enumerate(outs) if out is grad)
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - got {list(array.shape)} "
                                f"but expected shape compatible with {list(shape)}")
         grad = sum_to_size(grad, shape) if is_array else grad.sum_to_size(shape)
@@ -117,52 +118,51 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     ready: list[tuple[int, int, Node]] = []
     arrival = itertools.count().__next__    # among accumulators, which share one number: first come, first served
 
-    def receive(node: Node, output_nr: int, grad: Any) -> None:
+    def add(node: Node, output_nr: int, grad: Any) -> None:
+        """Put a further gradient into a buffer that is not empty, or has several places."""
         if len(node.shapes) > 1:
             slots = buffers.get(node)
             if slots is None:
                 slots = buffers[node] = [None] * len(node.shapes)
             slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
-            return
-        old = buffers.get(node)
-        if old is None:
+        elif node not in buffers:
             buffers[node] = grad
-        elif node in owned and old.size >= IN_PLACE_FROM and not create_graph:
-            np.add(old, grad, out=old)
+        elif node in owned and grad.size >= IN_PLACE_FROM and not create_graph:
+            np.add(buffers[node], grad, out=buffers[node])
         else:
-            buffers[node] = old + grad
+            buffers[node] = buffers[node] + grad
             owned.add(node)
 
     def schedule(node: Node) -> None:
         heappush(ready, (-node._sequence_nr(), arrival(), node))
 
     for (node, output_nr), grad in roots:
-        receive(node, output_nr, grad)
+        add(node, output_nr, grad)
     for node in buffers:
         if not pending.get(node):
             schedule(node)
 
     before = grad_mode.state.enabled
     grad_mode.state.enabled = create_graph
+    node = None
     try:
-        while ready:
-            node = heappop(ready)[2]
+        while node is not None or ready:
+            if node is None:
+                node = heappop(ready)[2]
             grad = buffers.pop(node, None)
             hooks = node.hooks
             several = len(node.shapes) > 1
             if hooks is not None:
                 grads = hooks.before(list(grad) if several else [grad], wrap)
-                if node in positions:
-                    for output_nr, place in positions[node]:
-                        captured[place] = grads[output_nr]
                 if hooks.pre and (needed is None or node in needed):
                     grads = _run_prehooks(hooks, grads, wrap)
                 grads = _strip(grads, create_graph)
                 grad = grads if several else grads[0]
-            elif node in positions:
+            if node in positions:
                 for output_nr, place in positions[node]:
                     captured[place] = grad[output_nr] if several else grad
             if needed is not None and node not in needed:
+                node = None
                 continue
             outs = node.apply(grad, create_graph)
             if hooks is not None and hooks.post:
@@ -171,23 +171,34 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 node.release()
             if anomaly.check_nan:
                 _check_nan(node, outs)
-            for i, ((child, output_nr), out) in enumerate(zip(node.next_functions, outs, strict=True)):
+            only = None         # the one node that became ready: it need not go through the heap if that is empty
+            for (child, output_nr), out in zip(node.next_functions, outs, strict=True):
                 if child is None:
                     continue
                 if out is not None:
-                    shape, dtype = child.shapes[output_nr], child.dtypes[output_nr]
-                    if out.shape != shape or out.dtype is not dtype:
-                        out = fit(out, shape, dtype, node, i)
+                    if out.shape != child.shapes[output_nr] or out.dtype is not child.dtypes[output_nr]:
+                        out = fit(out, child.shapes[output_nr], child.dtypes[output_nr], node, outs)
                     # A leaf keeps what it gets: give it an array that nobody else holds.
-                    if not create_graph and child.__class__ is AccumulateGrad and (
+                    if child.__class__ is AccumulateGrad and not create_graph and (
                             out is grad or out.base is not None or several or hooks is not None or node.may_alias):
                         out = out.copy()
-                    receive(child, output_nr, out)
+                    if child in buffers or len(child.shapes) > 1:
+                        add(child, output_nr, out)
+                    else:
+                        buffers[child] = out
                 left = pending[child] = pending[child] - 1
                 if not left:
-                    schedule(child)
+                    if only is None:
+                        only = child
+                    else:
+                        schedule(only)
+                        only = child
+            if only is not None and ready:
+                schedule(only)
+                only = None
+            node = only
     except Exception:
-        if anomaly.enabled:
+        if anomaly.enabled and node is not None:
             warnings.warn(f"Error detected in {node.name()}. {_forward_traceback(node)}", stacklevel=4)
         raise
     finally:

@@ -30,9 +30,10 @@ from . import dtype as dtypes
 from . import reasons
 from .dtype import Size, promote
 from .grad_mode import state
-from .graph import NO_EDGE, Edge, Node, forward_name
+from .graph import NO_EDGE, Node, forward_name, next_sequence, special, version_of
 from .tensor import Tensor, View, gradient_edge, wrap
 
+new = object.__new__
 OPS: dict[str, Op] = {}
 
 
@@ -213,8 +214,8 @@ def _wants_grad(operation: Op) -> str:
     return " or ".join(parts)
 
 
-def _record_lines(operation: Op, arrays: str) -> list[str]:
-    """Lines that make the node: its edges, what it remembers of the inputs, with versions."""
+def _record_lines(operation: Op, arrays: str, several: bool = False) -> list[str]:
+    """Lines that make the node (without a call of its class, for speed) with its edges and plain values."""
     edges = []
     for n in operation.formulas:
         fast = f"{n}._edge if {n}._edge is not None and {n}._view is None else gradient_edge({n})"
@@ -222,7 +223,14 @@ def _record_lines(operation: Op, arrays: str) -> list[str]:
             edges.append("*[gradient_edge(t) for t in tensors]")
         else:
             edges.append(f"({fast})" if n == operation.params[0] else f"({fast}) if isinstance({n}, Tensor) else NO_EDGE")
-    lines = [f"        node = NodeClass(({', '.join(edges)},), {arrays})"]
+    lines = ["        node = new(NodeClass)",
+             f"        node.next_functions = ({', '.join(edges)},)",
+             "        node.hooks = None",
+             "        node._number = next_sequence()"]
+    if several:
+        lines.append(f"        node.shapes, node.dtypes = shapes_of({arrays})")
+    else:
+        lines += [f"        node.shapes = ({arrays}.shape,)", f"        node.dtypes = ({arrays}.dtype,)"]
     attributes = []
     for n in operation.attributes:
         if n.endswith("_sym_sizes"):
@@ -232,26 +240,29 @@ def _record_lines(operation: Op, arrays: str) -> list[str]:
             attributes.append(f"{n.removesuffix('_sym_numel')}_.size")
         else:
             attributes.append(n)
-    if attributes:
-        lines.append(f"        node._attributes = ({', '.join(attributes)},)")
+    lines.append(f"        node._attributes = ({', '.join(attributes)}{',' if attributes else ''})")
     return lines
 
 
 def _remember_lines(operation: Op, result: str) -> list[str]:
-    saved = []
-    for n in operation.saved:
+    """Lines that save tensors, with the versions they have now; the result of an in-place operation follows after the write."""
+    lines, names = [], []
+    for i, n in enumerate(operation.saved):
         if n in operation.output_of:
-            i = operation.output_of[n]
-            made = result if len(operation.outputs) == 1 else f"{result}[{i}]"
-            saved.append("None" if operation.inplace else f"alias({made})")
-            continue
-        value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
-        user = operation.saved_for.get(n)
-        if user is not None:
-            edge = list(operation.formulas).index(user)
-            value = f"{value} if node.next_functions[{edge}][0] is not None else None"
-        saved.append(value)
-    return [f"        node.remember(({', '.join(saved)},))"] if saved else []
+            made = result if len(operation.outputs) == 1 else f"{result}[{operation.output_of[n]}]"
+            value = "None" if operation.inplace else f"alias({made})"
+        else:
+            value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
+            user = operation.saved_for.get(n)
+            if user is not None:
+                edge = list(operation.formulas).index(user)
+                value = f"{value} if node.next_functions[{edge}][0] is not None else None"
+        lines.append(f"        saved_{i} = {value}")
+        names.append(f"saved_{i}")
+    versions = [f"{n}._storage.version if {n}.__class__ is Tensor and not {n}._inference else version_of({n})" for n in names]
+    return [*lines, f"        node._saved = ({', '.join(names)}{',' if names else ''})",
+            f"        node._versions = ({', '.join(versions)}{',' if names else ''})",
+            "        if special.active:", "            node.finish()"]
 
 
 def _observer_lines(operation: Op, outputs: str, recorded: str) -> list[str]:
@@ -291,7 +302,7 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
     if operation.formulas:
         recorded = "recorded"
         lines += [f"    recorded = state.enabled and ({_wants_grad(operation)})", "    if recorded:"]
-        lines += _record_lines(operation, "[t.array for t in result]" if several else "(array,)")
+        lines += _record_lines(operation, "[t.array for t in result]" if several else "array", several)
         lines += _remember_lines(operation, "result")
         if several:
             lines += ["        attach(result, node)"]
@@ -316,7 +327,7 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
               f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None",
               f"    check_write({first}, array)"]
     if operation.formulas:
-        lines += ["    if recorded:", *_record_lines(operation, f"({first}.array,)"), *_remember_lines(operation, first)]
+        lines += ["    if recorded:", *_record_lines(operation, f"{first}.array"), *_remember_lines(operation, first)]
     lines.append(f"    write({first}, array)")
     if operation.formulas:
         lines.append("    if recorded:")
@@ -366,14 +377,10 @@ class OpNode(Node):
 
     __slots__ = ()
 
-    def __init__(self, next_functions: tuple[Edge, ...], arrays: tuple[np.ndarray, ...]) -> None:
-        arrays = [a for a in arrays if a.dtype.kind == "f"] if len(arrays) > 1 else arrays
-        Node.__init__(self, next_functions, tuple([a.shape for a in arrays]), tuple([a.dtype for a in arrays]))
-
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)
         if name.removeprefix("_saved_") in self.saved_names and isinstance(value, (bool, int, float)):
-            return as_tensor(value)         # a number in a tensor's place, as in x * 3
+            return wrap(asarray(value))     # a number in a tensor's place, as in x * 3
         return value
 
 
@@ -423,6 +430,12 @@ def shape_error(*arrays: np.ndarray) -> RuntimeError:
                 return RuntimeError(f"The size of tensor a ({a[-i]}) must match the size of tensor b ({other[-i]}) "
                                     f"at non-singleton dimension {dim}")
     return RuntimeError(f"The shapes {list(a)} and {list(b)} do not fit")
+
+
+def shapes_of(arrays: list[np.ndarray]) -> tuple[tuple, tuple]:
+    """Shapes and dtypes of the outputs that can have a gradient."""
+    arrays = [a for a in arrays if a.dtype.kind == "f"]
+    return tuple([a.shape for a in arrays]), tuple([a.dtype for a in arrays])
 
 
 def alias(tensor: Tensor) -> Tensor:
@@ -546,7 +559,7 @@ def _renew_history(self: Tensor) -> None:
     """Build a view's history anew after its base, or another view of it, was written in place."""
     check_view(self, indirect=True)
     base = self._view.base
-    node = AsStridedBackward0((gradient_edge(base),), (self.array,))
+    node = AsStridedBackward0((gradient_edge(base),), (self.array.shape,), (self.array.dtype,))
     node._attributes = (Size(self.array.shape), self.stride(), self.storage_offset())
     node.geometry = Geometry(base, self)
     _set_history(self, node)

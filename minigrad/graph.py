@@ -50,13 +50,16 @@ class Node:
         self._saved = self._versions = self._attributes = ()
         self.hooks = None
         self._number = next_sequence()
-        if anomaly.enabled:
-            self.note_traceback()
+        if special.active:
+            self.finish()
 
-    def note_traceback(self) -> None:
-        """Keep the forward call's traceback, for anomaly mode."""
-        frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
-        self.metadata["traceback_"] = traceback.format_list(frames)
+    def finish(self) -> None:
+        """What a new node does in a special mode: pack what it saved, keep the forward call's traceback."""
+        if saved_hooks:
+            self._saved = tuple([_packed(t) for t in self._saved])
+        if anomaly.enabled:
+            frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
+            self.metadata["traceback_"] = traceback.format_list(frames)
 
     def name(self) -> str:
         """PyTorch's name of the node, for example ``MulBackward0``."""
@@ -80,7 +83,7 @@ class Node:
 
     def remember(self, tensors: tuple) -> None:
         """Save tensors for the backward pass, with the versions they have now."""
-        self._versions = tuple([_version(t) for t in tensors])
+        self._versions = tuple([version_of(t) for t in tensors])
         self._saved = tuple([_packed(t) for t in tensors]) if saved_hooks else tensors
 
     def remember_result(self, i: int, tensor: Any) -> None:
@@ -228,13 +231,32 @@ class AccumulateGrad(Node):
         return ()
 
 
+class _Anomaly:
+    """Anomaly mode: nodes keep the traceback of their forward call, backward looks for NaN."""
+
+    enabled = False
+    check_nan = False
+
+
+class _Special:
+    """Whether a new node has more to do than usual: one test for every mode that is off nearly always."""
+
+    active = False
+
+    def update(self) -> None:
+        self.active = bool(saved_hooks or anomaly.enabled)
+
+
+anomaly, special = _Anomaly(), _Special()
+
 # Saved-tensor hooks: a stack of (pack, unpack) pairs, set by autograd.graph.saved_tensors_hooks.
 saved_hooks: list[tuple[Callable, Callable]] = []
 
 
-def _version(value: Any) -> Any:
+def version_of(value: Any) -> Any:
+    """The version a value has as it is saved."""
     if isinstance(value, tuple):                     # several tensors under one name: the indices of x[i, j]
-        return tuple(_version(v) for v in value)
+        return tuple(version_of(v) for v in value)
     storage = getattr(value, "_storage", None)       # None, or a Python number in a tensor's place, has none
     if storage is None:
         return 0
@@ -356,11 +378,3 @@ def check_hook_results(hook: Callable, old: list, new: Any) -> list:
     return list(new)
 
 
-class _Anomaly:
-    """Anomaly mode: nodes keep the traceback of their forward call, backward looks for NaN."""
-
-    enabled = False
-    check_nan = False
-
-
-anomaly = _Anomaly()

@@ -441,7 +441,10 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
     """Make a tensor of an array: a leaf without requires_grad, over `storage` or a new one."""
     tensor = new(cls)
     tensor.array = array
-    tensor._storage = Storage(array) if storage is None else storage
+    if storage is None:
+        storage = new(Storage)              # without calling the classes: this runs once per operation
+        storage.buffer, storage.version, storage.writer = array, 0, None
+    tensor._storage = storage
     tensor._requires_grad = tensor._retains = False
     tensor._edge = tensor._grad = tensor._view = tensor._accumulator = tensor._hooks = tensor._post_hooks = None
     tensor._inference = state.inference

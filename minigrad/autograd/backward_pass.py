@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine, reasons
-from ..graph import Edge, anomaly
+from ..graph import Edge, anomaly, special
 from ..tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
 
@@ -161,12 +161,14 @@ class set_detect_anomaly:
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = anomaly.enabled, anomaly.check_nan
         anomaly.enabled, anomaly.check_nan = bool(mode), bool(mode and check_nan)
+        special.update()
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *exc: object) -> None:
         anomaly.enabled, anomaly.check_nan = self._before
+        special.update()
 
 
 class detect_anomaly(set_detect_anomaly):

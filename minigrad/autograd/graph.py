@@ -49,9 +49,11 @@ class saved_tensors_hooks:
         if disabled:
             raise RuntimeError(disabled[-1])
         _graph.saved_hooks.append(self._pair)
+        _graph.special.update()
 
     def __exit__(self, *exc: object) -> None:
         _graph.saved_hooks.pop()
+        _graph.special.update()
 
 
 class save_on_cpu(saved_tensors_hooks):
