@@ -117,8 +117,19 @@ def result_type(*operands: Any) -> np.dtype:
     return result
 
 
-def promote(*operands: Any, floating: bool = False) -> list[np.ndarray]:
-    """Cast arrays and Python numbers to their common type (``floating``: integers become the default float type)."""
+_NUMBERS = frozenset((int, float))
+
+
+def promote(*operands: Any, floating: bool = False) -> list[np.ndarray] | None:
+    """Cast arrays and Python numbers to their common type (``floating``: integers become the default float type).
+
+    None if there is anything else among them.
+    """
+    first, last = operands[0], operands[-1]
+    if last.__class__ in _NUMBERS and first.dtype.kind == "f" and len(operands) == 2:     # x * 3, by far the most frequent
+        return [first, np.array(last, first.dtype)]
+    if not all(isinstance(x, (np.ndarray, np.generic, int, float)) for x in operands):
+        return None
     d = result_type(*operands)
     if floating and d.kind != "f":
         d = _default[0].numpy

@@ -17,7 +17,9 @@ never written twice. An operation that is called without any Tensor just runs it
 """
 from __future__ import annotations
 
+import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +37,7 @@ from .tensor import Tensor, View, gradient_edge, wrap
 
 new = object.__new__
 OPS: dict[str, Op] = {}
+PUBLIC: dict[str, Callable] = {}        # what `minigrad` exports as functions
 
 
 class _Watch:
@@ -54,6 +57,33 @@ def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None
         yield
     finally:
         watch.callback = before
+
+
+def public(*aliases: str, method: bool = True, function: bool = True) -> Callable[[Callable], Callable]:
+    """Give a function its places: a Tensor method and one of `minigrad`'s functions, under its name and aliases.
+
+    As in PyTorch, ``axis`` and ``keepdims`` are accepted for ``dim`` and ``keepdim`` there. The module's own name stays bound
+    to the function itself, for speed.
+    """
+    def place(raw: Callable) -> Callable:
+        exposed = _numpy_names(raw) if "dim" in inspect.signature(raw).parameters else raw
+        for name in (raw.__name__, *aliases):
+            if method or name.startswith("__"):
+                setattr(Tensor, name, exposed)
+            if function and not name.startswith("__"):
+                PUBLIC[name] = exposed
+        return raw
+    return place
+
+
+def _numpy_names(function: Callable) -> Callable:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
+            if theirs in kwargs and ours not in kwargs:
+                kwargs[ours] = kwargs.pop(theirs)
+        return function(*args, **kwargs)
+    return call
 
 
 class Op:
@@ -94,7 +124,7 @@ class Op:
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
-       **formulas: Callable) -> Callable[[Callable], Callable]:
+       method: bool = True, **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
     Parameters
@@ -116,6 +146,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, 
         Names of several outputs, or that the kernel returns a list of any length (the formula then takes ``grads``).
     saves : tuple of str
         Further names that PyTorch's node shows as ``_saved_<name>`` though the formula here does not need them.
+    method : bool
+        Whether it is a Tensor method too; a name with a leading underscore is neither method nor function.
     **formulas
         For each differentiable argument, its gradient.
     """
@@ -123,12 +155,11 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, 
         operation = Op(kernel, formulas, tex, node, view, False, promote, outputs, saves)
         call = _compile(operation, _forward_source(operation))
         OPS[operation.name] = operation
-        public = not operation.name.startswith("_")
-        for name in (*names, *((operation.name,) if public else ())):
+        for name in names:
             if name.startswith("__"):
                 setattr(Tensor, name, _compile(operation, _forward_source(operation, reject="return NotImplemented")))
-            else:
-                setattr(Tensor, name, call)
+        if not operation.name.startswith("_"):
+            public(*(n for n in names if not n.startswith("__")), method=method)(call)
         if inplace:
             twin = Op(kernel, formulas, tex, node or operation.node_name, view, True, promote, outputs, saves)
             twin.name += "_"
@@ -151,6 +182,7 @@ def _compile(operation: Op, source: str) -> Callable:
     """Make the function whose text is `source`, in the namespace that the generated code needs."""
     if operation.formulas and not hasattr(operation, "node_class"):
         operation.node_class = _node_class(operation)
+    source = re.sub(r"\bself(_?)\b", r"input\1", source)     # PyTorch's name of it in a call
     operation.source = source
     function = _execute(operation.name, source, f"<op {operation.name}>", dict(
         kernel=operation.kernel, op=operation, NodeClass=getattr(operation, "node_class", None),
@@ -191,9 +223,10 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
             same += f" and {first}.dtype.kind == 'f'"
         reject = reject or f"raise wrong_type(op, {', '.join(others) or 'self'})"
         lines += [f"    if not ({same}):",
-                  f"        if not numbers({values}):",
+                  f"        common = promote({values}, floating={floating})",
+                  "        if common is None:",
                   f"            {reject}",
-                  f"        {values}{',' if not others else ''} = promote({values}, floating={floating})"]
+                  f"        {values}{',' if not others else ''} = common"]
     return lines
 
 
@@ -392,11 +425,6 @@ def any_tensor(*values: Any) -> bool:
 
 def is_array(*values: Any) -> bool:
     return any(isinstance(v, (np.ndarray, np.generic)) for v in values)
-
-
-def numbers(*values: Any) -> bool:
-    """Whether an elementwise operation can take these: arrays and numbers."""
-    return all(isinstance(v, (np.ndarray, np.generic, int, float)) for v in values)
 
 
 def as_tensor(value: Any) -> Tensor:
