@@ -127,7 +127,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
         elif node not in buffers:
             buffers[node] = grad
-        elif node in owned and grad.size >= IN_PLACE_FROM and not create_graph:
+        elif node in owned and not create_graph and grad.size >= IN_PLACE_FROM:
             np.add(buffers[node], grad, out=buffers[node])
         else:
             buffers[node] = buffers[node] + grad

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minigrad.lab.source import Program
+from minigrad.lab.source import Program, find
 
 EDITS = {
     "flag given": ("x = mg.tensor([2.0], requires_grad=True)", "x.requires_grad", "x = mg.tensor([2.0], requires_grad=False)"),
@@ -64,7 +64,7 @@ EDITS = {
 @pytest.mark.parametrize("before, key, after", EDITS.values(), ids=EDITS)
 def test_flipping_one_switch(before, key, after):
     program = Program(before)
-    switch = program.find(key)
+    switch = find(program.switches, key)
     assert program.text({switch.key}).source == after
     assert program.text().source == before
 
@@ -88,11 +88,11 @@ def test_switches_stand_in_the_order_of_the_program():
 
 def test_a_name_may_stand_for_several_switches():
     program = Program("x = mg.ones(1)\nx = mg.ones(2)\n")
-    assert program.find("x.requires_grad", line=2).key == program.find("x.requires_grad (line 2)").key
+    assert find(program.switches, "x.requires_grad", line=2).key == find(program.switches, "x.requires_grad (line 2)").key
     with pytest.raises(KeyError, match="several switches are called 'x.requires_grad'; there are: x.requires_grad .line 1."):
-        program.find("x.requires_grad")
+        find(program.switches, "x.requires_grad")
     with pytest.raises(KeyError, match="no switch is called 'y.detach'"):
-        program.find("y.detach")
+        find(program.switches, "y.detach")
 
 
 def test_lines_are_found_again():

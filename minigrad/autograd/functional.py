@@ -13,7 +13,7 @@ from ..creation import zeros_like
 from ..grad_mode import enable_grad
 from ..ops import stack
 from ..tensor import Tensor
-from . import grad
+from .backward_pass import grad
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
 

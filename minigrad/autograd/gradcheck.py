@@ -15,7 +15,8 @@ import numpy as np
 
 from ..random import Generator, rand
 from ..tensor import Tensor, wrap
-from . import Function, grad
+from .backward_pass import grad
+from .function import Function
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 

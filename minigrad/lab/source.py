@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Program", "Switch", "Text"]
+__all__ = ["Program", "Switch", "Text", "find"]
 
 KINDS = ("requires_grad", "no_grad", "detach", "retain_grad", "backward")
 CREATORS = frozenset(
@@ -60,6 +60,22 @@ class _Changes:
     def add(self, other: _Changes) -> None:
         for mine, theirs in zip(vars(self).values(), vars(other).values()):
             mine += theirs
+
+
+def find(switches: Iterable[Switch], key: str, line: int | None = None) -> Switch:
+    """Return the switch called `key`; the part before ``(line …)`` is enough where it, or `line`, decides.
+
+    Raises
+    ------
+    KeyError
+        With the names of the switches there are.
+    """
+    switches = list(switches)
+    hits = [s for s in switches if (s.key == key or s.key.startswith(key + " (line ")) and line in (None, s.line)]
+    if len(hits) != 1:
+        names = ", ".join(s.key for s in hits or switches) or "none"
+        raise KeyError(f"{'several switches are' if hits else 'no switch is'} called {key!r}; there are: {names}")
+    return hits[0]
 
 
 class _Places:
@@ -139,21 +155,6 @@ class Program:
     def switches(self) -> tuple[Switch, ...]:
         """The switches in the order of the program."""
         return tuple(self._switches.values())
-
-    def find(self, key: str, line: int | None = None) -> Switch:
-        """Return the switch called `key`; the part before ``(line …)`` is enough where it, or `line`, decides.
-
-        Raises
-        ------
-        KeyError
-            With the names of the switches there are.
-        """
-        hits = [s for s in self.switches if (s.key == key or s.key.startswith(key + " (line "))
-                and line in (None, s.line)]
-        if len(hits) != 1:
-            names = ", ".join(s.key for s in hits or self.switches) or "none"
-            raise KeyError(f"{'several switches are' if hits else 'no switch is'} called {key!r}; there are: {names}")
-        return hits[0]
 
     def text(self, flipped: Collection[str] = ()) -> Text:
         """Return the program with the switches in `flipped` set the other way than the original has them."""
