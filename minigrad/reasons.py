@@ -5,6 +5,7 @@ beyond it (which variable, which line) is a *note* (`BaseException.add_note`), p
 """
 from __future__ import annotations
 
+import linecache
 import warnings
 from types import CodeType
 
@@ -50,11 +51,15 @@ def warn_once(text: str, stacklevel: int = 3) -> None:
 
 
 def place(writer: tuple[CodeType, int] | None) -> str:
-    """Say where a line is: ``line 3 of cell In [5]`` is not known here, so file name and number."""
+    """Say where a line is, with its text if it can be had: ``line 4, `y.zero_()`,``."""
     if writer is None:
-        return "an unknown line"
+        return "something outside Python"
     code, line = writer
-    return f"line {line} of {code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}"
+    path = code.co_filename.replace("\\", "/")
+    # A notebook's cell has a file name of no meaning to anybody; the line of code says more.
+    name = "" if "ipykernel" in path or path.startswith("<") else f" of {path.rsplit('/', 1)[-1]}"
+    text = linecache.getline(code.co_filename, line).strip()
+    return f"line {line}{name}" + (f", `{text}`," if text else "")
 
 
 def wrote_in_place(node_name: str, saved_name: str, version: int, now: int, writer: tuple[CodeType, int] | None) -> str:
