@@ -1,0 +1,320 @@
+"""From a program's calls and backward steps to the model of one moment."""
+from __future__ import annotations
+
+import linecache
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .model import DONE, FAILED, IDLE, NOW, Accumulator, Block, Card, Edge, Memory, Model, Op, Saved
+from .program import LONGEST, Call, Slot, Step, is_accumulator, memory_of, named_tensors, node_name, read
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+MOST_DRAWN = 60          # operations in one picture
+MOST_UNFOLDED = 4        # with more operations than these, a result that nobody asked to keep is written into its operation
+
+
+def build(program: Recorder, names: Mapping[str, Any], step: int | None) -> Model:
+    """Make the model of a program at one step of its backward pass (None: after everything)."""
+    if step is not None and not 0 <= step <= program.steps:
+        raise ValueError(f"the backward pass has steps 0 to {program.steps}, not {step}")
+    return _Builder(program, names, step).build()
+
+
+class _Builder:
+
+    def __init__(self, program: Recorder, names: Mapping[str, Any], step: int | None) -> None:
+        self.program, self.names, self.step = program, dict(named_tensors(names)), step
+        self.calls = program.calls[-MOST_DRAWN:]
+        self.model = Model(step=step, steps=program.steps)
+        self.slots: dict[Slot, Card] = {}
+        self.ops: dict[Call, Op] = {}
+        self.turns = self._turns()
+
+    def build(self) -> Model:
+        for call in self.calls:
+            for slot in (*call.inputs, *call.outputs):
+                self._card(slot)
+        for slot in self.program.roots:
+            self._card(slot)
+        known = {id(slot.tensor) for slot in self.slots}
+        for name, tensor in self.names.items():
+            if id(tensor) not in known:
+                known.add(id(tensor))
+                self._card(Slot(tensor, name=name, card=read(tensor)))
+        self._name_cards()
+        for call in self.calls:
+            self._op(call)
+        self._memories()
+        self._fold()
+        self._edges()
+        for slot, card in self.slots.items():
+            self._gradient(slot, card)
+        if self.program.roots:
+            self.model.root = self.slots[self.program.roots[0]].id
+        left_out = len(self.program.calls) - len(self.calls) + self.program.missed
+        if left_out:
+            self.model.note = (f"Too large to draw whole: {left_out:,} of {left_out + len(self.calls):,} operations are left out, "
+                               "those farthest from the result.")
+        self.model.caption = self._caption()
+        return self.model
+
+    # What is there ------------------------------------------------------------------------------------------------------
+
+    def _card(self, slot: Slot) -> None:
+        if slot in self.slots:
+            return
+        seen = slot.card or Card("", "", "", slot.node is not None, slot.node is None)     # known only to the graph
+        card = Card(**{**vars(seen), "id": f"t{len(self.slots)}", "name": slot.name, "no_grad": slot.no_grad})
+        card.drawn = slot.tensor is not None
+        self.slots[slot] = card
+        self.model.cards.append(card)
+
+    def _name_cards(self) -> None:
+        """The name a tensor has at the end counts; where a name has moved on, its earlier tensors say from when they are."""
+        final = {id(tensor): name for name, tensor in reversed(self.names.items())}
+        for slot, card in self.slots.items():
+            card.name = final.get(id(slot.tensor), slot.name) if slot.tensor is not None else slot.name
+        latest: dict[str, Slot] = {card.name: slot for slot, card in self.slots.items() if slot.tensor is not None}
+        for slot, card in self.slots.items():
+            if slot.ended is not None:
+                card.past = f"before line {slot.ended}"
+            elif card.name and slot.tensor is not None:
+                holder = self.names.get(card.name, latest[card.name].tensor)
+                if holder is not slot.tensor:
+                    line = self._first_line(slot, card)
+                    card.past = f"line {line}" if line else "earlier"
+
+    def _first_line(self, slot: Slot, card: Card) -> int | None:
+        """The line that gave a tensor its name: its operation's, or for a leaf the last assignment before its first use."""
+        if any(slot in call.outputs for call in self.calls) or slot.line is None or self.program.filename is None:
+            return slot.line
+        for line in range(slot.line, 0, -1):
+            if re.match(rf"\s*{re.escape(card.name)}\s*=[^=]", linecache.getline(self.program.filename, line)):
+                return line
+        return slot.line
+
+    def _op(self, call: Call) -> None:
+        op = Op(f"o{len(self.ops)}", call.text, node_name(call.node) if call.nodes else "", "" if call.nodes else call.would,
+                max(0, len(call.nodes) - 1), call.cut, call.inplace, [self.slots[s].id for s in call.inputs],
+                [self.slots[s].id for s in call.outputs], line=call.line, source=call.source)
+        for _, name, slot, text in call.saved:
+            shown = (self.slots[slot].name or self.slots[slot].value) if slot in self.slots else ""
+            version, now = call.versions.get(name, (0, 0))
+            if slot is None and name in ("self", "other", "result", "mat1", "mat2"):
+                op.saved.append(Saved(text, version=version, now=now))
+            else:
+                op.saved.append(Saved(shown or name, "" if slot else text, slot is not None, version, now))
+        if call.block is not None:
+            self._block(call, op)
+        turn = next((self.turns[n] for n in call.nodes if n in self.turns), None)
+        if turn is not None:
+            op.number, op.state = turn, self._state(turn)
+        elif call.freed:
+            op.state = DONE
+        op.freed = call.freed and (op.number is None or op.state == DONE or self.step is None)
+        for slot in call.outputs:
+            self.slots[slot].op = op.id
+        self.ops[call] = op
+        self.model.ops.append(op)
+
+    def _block(self, call: Call, op: Op) -> None:
+        previous = self.calls[self.calls.index(call) - 1] if self.ops else None
+        if previous is None or previous.block != call.block:
+            self.model.blocks.append(Block(f"b{len(self.model.blocks)}", call.block[1]))
+        op.block = self.model.blocks[-1].id
+        for slot in call.outputs:
+            self.slots[slot].block = op.block
+
+    def _memories(self) -> None:
+        """Memory that several named tensors share, or that was written in place."""
+        sharing: dict[int, list[Slot]] = {}
+        for slot in self.slots:
+            if slot.tensor is not None:
+                sharing.setdefault(memory_of(slot.tensor), []).append(slot)
+        for memory, slots in sharing.items():
+            names = list(dict.fromkeys(self.slots[s].name for s in slots if self.slots[s].name))
+            writes = [call.text for call in self.program.writes.get(memory, ())]
+            tensors = {id(s.tensor) for s in slots if self.slots[s].name}
+            if len(tensors) < 2 and not writes or memory not in self.program.cells:
+                continue
+            storage = slots[0].tensor.untyped_storage()
+            now = self.program.cells[memory]
+            was = self.program.was.get(memory, now)
+            cells = [(a, "" if a == b else b) for a, b in zip(now, was, strict=False)]
+            size = storage.nbytes() // slots[0].tensor.element_size()
+            shown = [s for s in slots if s.ended is None]
+            found = Memory(f"m{len(self.model.memories)}", names, [self.slots[s].id for s in shown], cells, storage.nbytes(),
+                           max(self.slots[s].version for s in slots), writes, size - len(cells))
+            self.model.memories.append(found)
+            for slot in slots:
+                self.slots[slot].storage = found.id
+
+    def _fold(self) -> None:
+        """Write results that nothing points at into their operations, so that a picture stays small enough to read."""
+        used = {slot for call in self.calls for slot in call.inputs}
+        shared = Counter(s for m in self.model.memories if len(m.names) > 1 for s in m.cards)
+        for call, op in self.ops.items():
+            if len(call.outputs) != 1:
+                continue
+            slot = call.outputs[0]
+            card = self.slots[slot]
+            spare = slot in used and not card.retains_grad and not shared[card.id] and slot not in self.program.roots
+            if spare and (not card.name or len(self.calls) > MOST_UNFOLDED and card.requires_grad and not card.is_leaf):
+                card.drawn = False
+            if not card.drawn and card.name and not op.inplace:
+                op.text = f"{card.name} = {op.text}"
+        for memory in self.model.memories:
+            memory.cards = [id for id in memory.cards if self.model.card(id).drawn]
+        self.model.memories = [m for m in self.model.memories if m.cards]
+
+    # How far the backward pass is ------------------------------------------------------------------------------------------
+
+    def _turns(self) -> dict[Any, int]:
+        """When each node runs: in the pass that is under way if it takes part, else in its last one before, else in its next."""
+        trace, turns = self.program.trace, {}
+        at = len(trace) if self.step is None else self.step
+        run = trace[at - 1].run if at else trace[0].run if trace else 0
+        for number, step in enumerate(trace, 1):
+            old = turns.get(step.node)
+            if old is None or step.run == run or trace[old - 1].run != run and number <= at:
+                turns[step.node] = number
+        return turns
+
+    def _state(self, turn: int) -> str:
+        if self.step is not None and turn > self.step:
+            return IDLE
+        if not self.program.trace[turn - 1].finished:
+            return FAILED
+        return NOW if turn == self.step else DONE
+
+    def _turn(self, node: Any) -> tuple[Step | None, str]:
+        number = self.turns.get(node)
+        return (None, IDLE) if number is None else (self.program.trace[number - 1], self._state(number))
+
+    def _edges(self) -> None:
+        arriving: dict[Any, list[Edge]] = {}
+        for call, op in self.ops.items():
+            for node, index, child, output_nr, target in call.edges:
+                if target not in self.slots and target not in self.ops:
+                    continue                                     # left out of a graph that is too large
+                via = None
+                if isinstance(target, Slot):
+                    card = self.slots[target]
+                    if is_accumulator(child) and card.accumulator is None:
+                        turn = self.turns.get(child)
+                        card.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn)
+                else:
+                    card = self.ops[target]
+                    via = next((self.slots[s].id for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
+                edge = Edge(f"e{len(self.model.edges)}", op.id, card.id, via, index)
+                step, state = self._turn(node)
+                if step is not None and state in (NOW, DONE) and step.sent[index]:
+                    edge.state, edge.gradient = state, step.sent[index]
+                self.model.edges.append(edge)
+                arriving.setdefault((child, output_nr), []).append(edge)
+        for edges in arriving.values():
+            parts = [e.gradient for e in edges if e.gradient]
+            if len(parts) > 1 and not edges[0].target.startswith("o"):
+                for edge in edges:
+                    edge.sums = " + ".join(parts)
+        self.arriving = arriving
+
+    def _gradient(self, slot: Slot, card: Card) -> None:
+        """What the card's gradient row says at this step."""
+        trace, at = self.program.trace, len(self.program.trace) if self.step is None else self.step
+        if self.step is not None and trace:
+            card.grad = self._stored(slot, card)
+        if card.is_leaf and card.accumulator is not None:
+            node = next(child for child, _ in self.arriving if is_accumulator(child) and child.variable is slot.tensor)
+            last = next((s for s in reversed(trace[:at]) if s.node is node), None)
+            if last is not None and last.before and last.after == card.grad:
+                card.total = f"{last.before} + {last.received[0]} = {last.after}"
+        else:
+            node = slot.node
+        if not card.grad:
+            card.none = ("not asked" if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept")
+        receiver, state = self._turn(node)
+        if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
+            return
+        parts = [e.gradient for e in self.arriving.get((node, slot.output_nr), ()) if e.gradient]
+        if state in (NOW, FAILED):
+            card.gradient = receiver.received[slot.output_nr if len(receiver.received) > slot.output_nr else 0]
+        elif parts:
+            card.gradient = " + ".join(parts) if len(" + ".join(parts)) <= LONGEST else f"{len(parts)} parts"
+        if card.gradient:
+            card.flow = "arriving" if card.is_leaf or card.retains_grad else "passing"
+
+    def _stored(self, slot: Slot, card: Card) -> str:
+        """The stored gradient at a step: what the last store before it left, else what the next one found."""
+        before, after = "", None
+        for number, step in enumerate(self.program.trace, 1):
+            stores = [(step.before, step.after)] if step.slot is slot else [("", text) for s, text in step.kept if s is slot]
+            for found, left in stores:
+                if number <= self.step:
+                    before, after = left, left
+                elif after is None:
+                    return found
+        return before if after is not None else card.grad
+
+    def _caption(self) -> str:
+        """The step in words, with its numbers."""
+        k, n = self.step, self.program.steps
+        if k is None or not n:
+            return ""
+        if k == 0:
+            return f"Before backward: {n} steps to come."
+        step = self.program.trace[k - 1]
+        head = f"Step {k} of {n}, {node_name(step.node)}"
+        if step.slot is not None:
+            name = step.slot.name or "the leaf"
+            name = self.slots[step.slot].name or name if step.slot in self.slots else name
+            if step.before == step.after:
+                return f"{head} of {name}: receives {step.received[0]}; {name} does not require grad any more, " \
+                       f"{name}.grad stays {step.after or 'None'}."
+            return f"{head} of {name}: {name}.grad was {step.before or 'None'}, receives {step.received[0]}, becomes {step.after}."
+        call = next((c for c in self.calls if step.node in c.nodes), None)
+        if call is None:
+            return f"{head}: left out of the picture."
+        start = next(s for s in self.program.trace if s.run == step.run)
+        top = self._output_name(start.node)
+        out = self._output_name(step.node)
+        head += f": receives ∂{top}/∂{out} = {', '.join(step.received)}"
+        if not step.finished:
+            return f"{head}, and raises: {self._complaint(self.ops[call])}."
+        parts = []
+        for node, index, child, output_nr, target in call.edges:
+            if node is not step.node or not step.sent[index]:
+                continue
+            card = self._input_card(call, child, output_nr, target)
+            name = (card.name if card else "") or self._short(target)
+            local = ""
+            if step.number and step.numbers[index] is not None:
+                local = f"times local ∂{out}/∂{name} = {step.numbers[index] / step.number:.4g}, "
+            end = (f"goes to AccumulateGrad of {name}" if is_accumulator(child) else
+                   f"is kept in {name}.grad (retain_grad)" if card and card.retains_grad else
+                   f"passes on, {name}.grad stays None" if card and card.name else "passes on")
+            parts.append(f"{local}gives ∂{top}/∂{name} = {step.sent[index]}; {end}")
+        return f"{head}, {'; '.join(parts)}." if parts else f"{head}; nothing flows on."
+
+    def _input_card(self, call: Call, child: Any, output_nr: int, target: Call | Slot) -> Card | None:
+        if isinstance(target, Slot):
+            return self.slots.get(target)
+        return next((self.slots[s] for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
+
+    def _short(self, target: Call | Slot) -> str:
+        return f"({target.text})" if isinstance(target, Call) else "…"
+
+    def _output_name(self, node: Any) -> str:
+        call = next((c for c in self.calls if node in c.nodes), None)
+        if call is None:
+            return "…"
+        return next((self.slots[s].name for s in call.outputs if self.slots[s].name), f"({call.text})")
+
+    def _complaint(self, op: Op) -> str:
+        wrong = [f"it remembers {s.name} at version {s.version}, and {s.name} is at version {s.now} now"
+                 for s in op.saved if s.now != s.version]
+        return " and ".join(wrong) or "see the error"

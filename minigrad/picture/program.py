@@ -1,0 +1,321 @@
+"""What a program did, as plain lists: tensors at a stage of their life, calls between them, steps of a backward pass.
+
+Two ways lead here: `walk` reads a graph that exists already, and the recorder (recorder.py) watches a program run. Everything
+reads PyTorch's public node protocol (``name()``, ``next_functions``, ``variable``, ``_saved_*``), so real PyTorch graphs do too.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .model import Card
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "matmul": "@", "mm": "@", "mv": "@", "dot": "@", "bmm": "@"}
+MOST_INLINE = 4          # so many elements of a vector are written out
+LONGEST = 22             # characters of a value or a gradient that are written out
+MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
+
+
+@dataclass(eq=False)
+class Slot:
+    """A tensor at one stage of its life: an in-place write ends a stage. `tensor` is None where only the graph knows of it.
+
+    `node` and `output_nr` are where its gradient goes, `card` what it looked like, `ended` the line of the write that ended it.
+    """
+
+    tensor: Any
+    node: Any = None
+    output_nr: int = 0
+    name: str = ""
+    line: int | None = None
+    card: Card | None = None
+    ended: int | None = None
+    no_grad: bool = False
+
+
+@dataclass(eq=False)
+class Call:
+    """One operation of the program. `edges` are (node, index, next node, output number, what it belongs to)."""
+
+    text: str
+    would: str = ""
+    inputs: list[Slot] = field(default_factory=list)
+    outputs: list[Slot] = field(default_factory=list)
+    inner: list[Slot] = field(default_factory=list)
+    nodes: list[Any] = field(default_factory=list)
+    edges: list[tuple[Any, int, Any, int, Call | Slot]] = field(default_factory=list)
+    saved: list[tuple[Any, str, Slot | None, str]] = field(default_factory=list)     # node, attribute, which tensor, its text
+    cut: bool = False
+    inplace: bool = False
+    line: int | None = None
+    source: str = ""
+    block: tuple[int, str] | None = None
+    freed: bool = False
+    versions: dict[str, tuple[int, int]] = field(default_factory=dict)               # of saved tensors written since
+
+    @property
+    def node(self) -> Any:
+        """The ``grad_fn`` of what comes out, or None."""
+        return self.nodes[0] if self.nodes else None
+
+
+@dataclass(eq=False)
+class Step:
+    """One node's turn in a backward pass: what it received, what it sent along each edge, as texts and (one element) numbers."""
+
+    node: Any
+    run: int
+    received: list[str]
+    number: float | None = None
+    sent: list[str] = field(default_factory=list)
+    numbers: list[float | None] = field(default_factory=list)
+    slot: Slot | None = None                                     # of an AccumulateGrad: its leaf
+    before: str = ""
+    after: str = ""
+    kept: list[tuple[Slot, str]] = field(default_factory=list)   # retain_grad()
+    finished: bool = False
+
+
+# Tensors -------------------------------------------------------------------------------------------------------------------
+
+def is_tensor(value: Any) -> bool:
+    return hasattr(type(value), "requires_grad") and hasattr(type(value), "grad_fn")
+
+
+def named_tensors(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The tensors that names of a program lead to: variables, and the parameters of modules."""
+    for name, value in list(namespace.items()):
+        if name.startswith("_"):
+            continue
+        if is_tensor(value):
+            yield name, value
+        elif hasattr(type(value), "named_parameters"):
+            yield from ((f"{name}.{inner}", parameter) for inner, parameter in value.named_parameters())
+
+
+def printed(tensor: Any) -> str:
+    """The value as PyTorch prints it, without ``tensor(…)`` around it."""
+    text = " ".join(repr(tensor.detach()).split())
+    return re.sub(r"^\w+\((.*?)(, dtype=[\w.]+)?(, size=[^)]*\))?\)$", r"\1", text)
+
+
+def value_text(tensor: Any) -> tuple[str, str]:
+    """A short value inline, of a larger tensor the shape, with mean and standard deviation beside it."""
+    if tensor.numel() == 1 or tensor.ndim == 1 and tensor.numel() <= MOST_INLINE:
+        return printed(tensor), ""
+    array = tensor.detach().numpy()
+    stats = f"mean {array.mean():.2g}, std {array.std():.2g}" if array.size and array.dtype.kind == "f" else ""
+    return "×".join(map(str, tensor.shape)), stats
+
+
+def grad_text(grad: Any) -> str:
+    """A short gradient inline, a large one's norm; "" for None."""
+    if grad is None:
+        return ""
+    text = printed(grad) if grad.numel() <= MOST_INLINE and grad.ndim <= 1 else ""
+    return text if text and len(text) <= LONGEST else f"norm {np.linalg.norm(grad.detach().numpy()):.4g}"
+
+
+def number(tensor: Any) -> float | None:
+    return None if tensor is None or tensor.numel() != 1 else float(tensor.detach().item())
+
+
+def read(tensor: Any) -> Card:
+    """The tensor's card as it is now; ids come later."""
+    value, stats = value_text(tensor)
+    readable = tensor.is_leaf or tensor.retains_grad               # PyTorch warns when another tensor's .grad is read
+    return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
+                shape=str(tuple(tensor.shape)), dtype=str(tensor.dtype).removeprefix("torch."), version=tensor._version,
+                grad=grad_text(tensor.grad) if readable else "")
+
+
+def memory_of(tensor: Any) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+# Nodes ---------------------------------------------------------------------------------------------------------------------
+
+def is_accumulator(node: Any) -> bool:
+    return hasattr(node, "variable")
+
+
+def node_name(node: Any) -> str:
+    return node.name().rpartition("::")[2]
+
+
+def code(name: str, args: list[str]) -> str:
+    """An operation as code, where the program's own text is not at hand."""
+    name = name.strip("_")
+    if name in INFIX and len(args) > 1:
+        return f"{args[0]} {INFIX[name]} {args[1]}"
+    return f"-{args[0]}" if name == "neg" else f"{name}({', '.join(args)})"
+
+
+def connect(call: Call, owner: dict[Any, Call], leaf: Any, since: int) -> None:
+    """Find the nodes that a call made (one, or with helpers more) and where the edges that leave them lead.
+
+    `owner` knows the nodes of all calls so far, ``leaf(variable)`` the slot of a leaf, and a node numbered up to `since` is older
+    than the call: if it belongs to nobody, it ends at the card of the input that it made.
+    """
+    before = {slot.node: slot for slot in call.inputs if slot.node is not None}
+    stack = list(dict.fromkeys(s.node for s in call.outputs if s.node is not None and owner.get(s.node, call) is call))
+    stack = [node for node in stack if not is_accumulator(node)]
+    call.nodes, call.edges = [], []
+    while stack:
+        node = stack.pop()
+        if node in call.nodes:
+            continue
+        call.nodes.append(node)
+        owner[node] = call
+        for index, (child, output_nr) in enumerate(node.next_functions):
+            if child is None:
+                continue
+            if is_accumulator(child):
+                target = leaf(child.variable)
+            else:
+                target = owner.get(child) or before.get(child)
+                if target is None and child._sequence_nr() > since:
+                    stack.append(child)
+                    continue
+            if target is not None and target is not call:
+                call.edges.append((node, index, child, output_nr, target))
+            elif target is call and child not in call.nodes:
+                stack.append(child)
+
+
+def saved_names(node: Any) -> Iterable[str]:
+    if hasattr(node, "_saved_names"):
+        return node._saved_names()
+    return [name.removeprefix("_saved_") for name in dir(node) if name.startswith("_saved_")]
+
+
+def remember(call: Call) -> None:
+    """Note what the call's nodes remember, and under which name the program knows it."""
+    call.saved = []
+    for node in call.nodes:
+        for name in saved_names(node):
+            try:
+                value = getattr(node, f"_saved_{name}")
+            except RuntimeError:                       # freed already; then the parameter's name must do
+                call.saved.append((node, name, _by_parameter(call, name), ""))
+                continue
+            if is_tensor(value):
+                slot = next((s for s in [*call.inputs, *call.outputs] if _same(s, value)), None)
+                text = f"a {tuple(value.shape)} tensor" if value.numel() > 1 else printed(value)
+                call.saved.append((node, name, slot, text))
+            elif isinstance(value, (int, float)) and not isinstance(value, bool) and (name, value) != ("alpha", 1):
+                call.saved.append((node, name, None, f"{value:g}"))
+
+
+def _by_parameter(call: Call, name: str) -> Slot | None:
+    slots = {"self": call.inputs[:1], "other": call.inputs[1:2], "result": call.outputs[:1]}.get(name, [])
+    return slots[0] if slots else None
+
+
+def _same(slot: Slot, value: Any) -> bool:
+    if slot.tensor is value:
+        return True
+    if value.grad_fn is not None:
+        return slot.node is value.grad_fn and slot.output_nr == value.output_nr
+    return slot.tensor is not None and slot.tensor.shape == value.shape and slot.tensor.data_ptr() == value.data_ptr()
+
+
+def check_saved(call: Call) -> None:
+    """See what became of what the nodes remember: freed by a backward pass, or written in place."""
+    for node, name, slot, _ in call.saved:
+        try:
+            getattr(node, f"_saved_{name}")
+        except RuntimeError as error:
+            found = re.search(r"is at version (\d+); expected version (\d+)", str(error))
+            if found:
+                call.versions[name] = int(found[2]), int(found[1])
+            else:
+                call.freed = True
+
+
+# A graph that exists already -----------------------------------------------------------------------------------------------
+
+@dataclass
+class Walk:
+    """The calls behind some tensors, in the order in which they happened, and how many more there are."""
+
+    calls: list[Call]
+    roots: list[Slot]
+    left_out: int = 0
+
+
+def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
+    """Read the graph behind some tensors: the `limit` nodes that are nearest to them."""
+    roots = list(roots)
+    queue = list(dict.fromkeys(t.grad_fn for t in roots if t.grad_fn is not None))
+    found = dict.fromkeys(queue)
+    for node in queue:                                       # grows while it is walked
+        for child, _ in node.next_functions:
+            if child is not None and child not in found and not is_accumulator(child) and len(queue) < MOST_WALKED:
+                found[child] = None
+                queue.append(child)
+    nodes = sorted(queue[:limit], key=lambda node: node._sequence_nr())
+    by_edge, by_id = {}, {}
+    for name, tensor in named_tensors(names):
+        by_id.setdefault(id(tensor), name)
+        if tensor.grad_fn is not None:
+            by_edge.setdefault((tensor.grad_fn, tensor.output_nr), (name, tensor))
+    for tensor in roots:
+        if tensor.grad_fn is not None:
+            by_edge.setdefault((tensor.grad_fn, tensor.output_nr), ("", tensor))
+    slots: dict[Any, Slot] = {}
+
+    def leaf(tensor: Any) -> Slot:
+        return slots.setdefault(id(tensor), Slot(tensor, name=by_id.get(id(tensor), "")))
+
+    def result(node: Any, output_nr: int) -> Slot:
+        name, tensor = by_edge.get((node, output_nr), ("", None))
+        return slots.setdefault((node, output_nr), Slot(tensor, node, output_nr, name))
+
+    owner: dict[Any, Call] = {}
+    calls = []
+    for node in nodes:
+        call = Call("", nodes=[node])
+        args = []
+        for i, (child, output_nr) in enumerate(node.next_functions):
+            slot = (_constant(node, i, leaf) if child is None else
+                    leaf(child.variable) if is_accumulator(child) else result(child, output_nr))
+            args.append(slot)
+            if isinstance(slot, Slot) and slot not in call.inputs:
+                call.inputs.append(slot)
+        exponent = getattr(node, "_saved_exponent", None)
+        args += [f"{exponent:g}"] if isinstance(exponent, (int, float)) else []
+        operation = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", node_name(node))).lower()
+        call.text = code(operation, [(a.name or "…") if isinstance(a, Slot) else a for a in args])
+        calls.append(call)
+        owner[node] = call
+    for call in calls:
+        used = {nr for other in calls for child, nr in other.nodes[0].next_functions if child is call.nodes[0]}
+        used |= {t.output_nr for t in roots if t.grad_fn is call.nodes[0]}
+        used |= {nr for node, nr in by_edge if node is call.nodes[0]}
+        call.outputs = [result(call.nodes[0], nr) for nr in sorted(used)]
+    for call in calls:
+        node = call.nodes[0]
+        for index, (child, output_nr) in enumerate(node.next_functions):
+            target = None if child is None else leaf(child.variable) if is_accumulator(child) else owner.get(child)
+            if target is not None:
+                call.edges.append((node, index, child, output_nr, target))
+        remember(call)
+    return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots], len(queue) - len(nodes))
+
+
+def _constant(node: Any, i: int, leaf: Any) -> Slot | str:
+    """An input that needs no gradient: the graph knows it only if the node remembers it."""
+    if i < 2 and ("self", "other")[i] in saved_names(node):
+        try:
+            value = getattr(node, "_saved_" + ("self", "other")[i])
+        except RuntimeError:
+            return "…"
+        if is_tensor(value) and value.grad_fn is None:
+            slot = leaf(value)
+            return slot if slot.name or value.numel() > 1 else printed(value)
+    return "…"

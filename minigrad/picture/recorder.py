@@ -1,0 +1,332 @@
+"""Watch a program run: every operation, recorded in the graph or not, and every step of its backward passes.
+
+Operations come from the engine's one observer, backward steps from public hooks on the nodes as they are made. What the user's
+code looks like (the line, the ``with`` block around it) is read from the caller's frame.
+"""
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from ..function import observe
+from ..grad_mode import is_grad_enabled
+from ..graph import next_sequence
+from .build import build
+from .model import Model
+from .program import (
+    Call, Slot, Step, check_saved, code, connect, grad_text, is_accumulator, is_tensor, memory_of, number, read, remember, walk,
+)
+
+MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
+MOST_CELLS = 8           # elements of a memory that are shown
+_PACKAGE = __name__.partition(".")[0]
+
+
+class Recorder:
+    """Records what runs inside ``with Recorder() as r:``; `model` then tells it as a picture's content.
+
+    Parameters
+    ----------
+    filename : str, optional
+        Whose lines are "the program's" in `lines`.
+
+    Attributes
+    ----------
+    lines : set of int
+        The program's lines on which, or under which, an operation ran.
+    steps : int
+        How many nodes ran backward.
+    """
+
+    def __init__(self, filename: str | None = None) -> None:
+        self.filename, self.lines = filename, set()
+        self.calls: list[Call] = []
+        self.trace: list[Step] = []
+        self.roots: list[Slot] = []
+        self.cells: dict[int, list[str]] = {}           # by address of the memory: its elements when last seen
+        self.was: dict[int, list[str]] = {}             # and before the last write
+        self.writes: dict[int, list[Call]] = {}
+        self.missed = 0
+        self._slots: dict[int, Slot] = {}               # the current stage of each tensor, by id; the slot keeps the tensor alive
+        self._sharing: dict[int, list[Any]] = {}        # the tensors of each memory
+        self._owner: dict[Any, Call] = {}
+        self._hooked: set[Any] = set()
+        self._handles: list[Any] = []
+        self._waiting: set[Any] = set()
+        self._outermost: FrameType | None = None
+        self._since = self._latest = next_sequence()    # nodes up to here are older than the running call
+        self._busy = False
+
+    @property
+    def steps(self) -> int:
+        return len(self.trace)
+
+    def adopt(self, tensors: Iterable[Any], names: Mapping[str, Any], limit: int) -> None:
+        """Begin with the graph that exists already behind some tensors."""
+        walked = walk(tensors, names, limit)
+        self.calls, self.roots, self.missed = walked.calls, walked.roots, walked.left_out
+        for slot in [s for call in self.calls for s in (*call.inputs, *call.outputs)] + self.roots:
+            if slot.tensor is not None and id(slot.tensor) not in self._slots:
+                self._add(slot)
+        for call in self.calls:
+            self._owner[call.node] = call
+            self._hook(call)
+
+    def __enter__(self) -> Recorder:
+        self._watch = observe(self._happened)
+        self._watch.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._outermost = None
+        with self._unwatched():
+            self.finish()
+        self._watch.__exit__(None, None, None)
+
+    def finish(self) -> None:
+        """Take down how everything looks at the end."""
+        for slot in self._slots.values():
+            self._see(slot)
+        for call in self.calls:
+            check_saved(call)
+
+    @contextmanager
+    def _unwatched(self) -> Iterator[None]:
+        """Looking at tensors (printing them) runs operations too; those are not the program's."""
+        before, self._busy = self._busy, True
+        try:
+            yield
+        finally:
+            self._busy = before
+
+    def model(self, names: Mapping[str, Any] | None = None, step: int | None = None) -> Model:
+        """Tell the program as a picture's content, with the names that its tensors have.
+
+        Parameters
+        ----------
+        names : mapping, optional
+            The program's variables. A tensor among them that no operation used has a card of its own.
+        step : int, optional
+            0: before the backward pass; k: while its k-th node runs; None: after everything.
+        """
+        return build(self, names or {}, step)
+
+    # The forward pass ---------------------------------------------------------------------------------------------------
+
+    def _happened(self, op: Any, args: tuple, outputs: tuple, recorded: bool) -> None:
+        if self._busy:
+            return
+        outermost, frame = None, sys._getframe(1)
+        while frame is not None and (frame.f_globals.get("__name__") or "").split(".")[0] == _PACKAGE:
+            if frame.f_globals["__name__"] == f"{_PACKAGE}.engine":
+                return                                 # part of a backward pass that records itself (create_graph)
+            outermost, frame = frame, frame.f_back
+        if frame is None:
+            return
+        with self._unwatched():
+            self._take(op, args, outputs, outermost, frame)
+            self._latest = next_sequence()
+
+    def _take(self, op: Any, args: tuple, outputs: tuple, outermost: FrameType | None, frame: FrameType) -> None:
+        place: FrameType | None = frame
+        while place is not None:
+            if place.f_code.co_filename == self.filename:
+                self.lines.add(place.f_lineno)
+            place = place.f_back
+        if len(self.calls) >= MOST_CALLS:
+            self.missed += 1
+            return
+        tensors = [t for a in args for t in (a if isinstance(a, (list, tuple)) else [a]) if is_tensor(t)]
+        if outermost is None or outermost is not self._outermost:       # a new call, not one more operation inside the last one
+            source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if is_grad_enabled() else _block(frame)))
+            self._outermost, self._since = outermost, self._latest
+        call = self.calls[-1]
+        for tensor in tensors:
+            slot = self._slot(tensor, frame.f_lineno)
+            if slot in call.outputs:
+                call.outputs.remove(slot)
+                call.inner.append(slot)
+            elif slot not in call.inputs and slot not in call.inner:
+                call.inputs.append(slot)
+        self._learn_names(frame)
+        if op.name.endswith("_"):
+            self._write(call, self._slot(args[0], frame.f_lineno), frame)
+        else:
+            for tensor in outputs:
+                if id(tensor) not in self._slots:
+                    slot = self._slot(tensor, frame.f_lineno)
+                    slot.no_grad = call.block is not None
+                    call.outputs.append(slot)
+        call.cut = op.name == "detach"
+        call.would = op.node_name or call.would
+        call.text = _source_text(frame, outermost) or _structural(op, args, outermost, self._text)
+        connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
+        remember(call)
+        self._hook(call)
+
+    def _write(self, call: Call, slot: Slot, frame: FrameType) -> None:
+        """An in-place operation: the tensor that was written begins a new stage of its life."""
+        memory = memory_of(slot.tensor)
+        if slot in call.inner:                         # a temporary view, as in ``y[0] = 9``: y was written
+            slot = next((s for s in call.inputs if memory_of(s.tensor) == memory), slot)
+        now = Slot(slot.tensor, slot.tensor.grad_fn, slot.tensor.output_nr, slot.name, frame.f_lineno, no_grad=slot.no_grad)
+        slot.ended = frame.f_lineno
+        self._slots[id(slot.tensor)] = now
+        for tensor in self._sharing[memory]:
+            self._see(self._slots[id(tensor)])
+        call.inplace = True
+        call.outputs.append(now)
+        if call not in self.writes.setdefault(memory, []):
+            self.writes[memory].append(call)
+
+    def _slot(self, tensor: Any, line: int | None) -> Slot:
+        slot = self._slots.get(id(tensor))
+        if slot is None:
+            slot = self._add(Slot(tensor, tensor.grad_fn, tensor.output_nr, line=line))
+        return slot
+
+    def _add(self, slot: Slot) -> Slot:
+        self._slots[id(slot.tensor)] = slot
+        self._sharing.setdefault(memory_of(slot.tensor), []).append(slot.tensor)
+        self._see(slot)
+        return slot
+
+    def _see(self, slot: Slot) -> None:
+        """Read the tensor's card, and the elements of its memory if they are few."""
+        slot.card = read(slot.tensor)
+        storage = slot.tensor.untyped_storage()
+        if hasattr(storage, "elements"):
+            memory, cells = storage.data_ptr(), _cells(storage)
+            if self.cells.get(memory, cells) != cells:
+                self.was[memory] = self.cells[memory]
+            self.cells[memory] = cells
+
+    def _learn_names(self, frame: FrameType) -> None:
+        """Learn the names that the running code has for its tensors; the names at the end come from `model`."""
+        for name, value in list(frame.f_locals.items()):
+            slot = self._slots.get(id(value))
+            if slot is not None and slot.tensor is value and not slot.name and not name.startswith("_"):
+                slot.name = name
+
+    def _text(self, value: Any) -> str:
+        slot = self._slots.get(id(value))
+        return (slot.name or "…") if slot is not None and slot.tensor is value else repr(value)
+
+    # The backward pass --------------------------------------------------------------------------------------------------
+
+    def _hook(self, call: Call) -> None:
+        accumulators = [child for _, _, child, _, _ in call.edges if is_accumulator(child)]
+        for node in (*call.nodes, *accumulators):
+            if node not in self._hooked:
+                self._hooked.add(node)
+                self._handles += [node.register_prehook(self._arrived(node)), node.register_hook(self._ran)]
+
+    def _arrived(self, node: Any) -> Callable[[tuple], None]:
+        def hook(grads: tuple) -> None:
+            with self._unwatched():
+                if node not in self._waiting:          # nobody sent it anything: a backward pass begins here
+                    self._waiting.clear()
+                    run = self.trace[-1].run + 1 if self.trace else 0
+                else:
+                    run = self.trace[-1].run
+                step = Step(node, run, [grad_text(g) for g in grads], number(grads[0]) if len(grads) == 1 else None)
+                if is_accumulator(node):
+                    step.slot, step.before = self._slots.get(id(node.variable)), grad_text(node.variable.grad)
+                call = self._owner.get(node)
+                for slot in call.outputs if call else ():
+                    if slot.node is node and slot.tensor is not None and slot.tensor.retains_grad:
+                        step.kept.append((slot, grad_text(slot.tensor.grad)))
+                self.trace.append(step)
+        return hook
+
+    def _ran(self, sent: tuple, received: tuple) -> None:
+        with self._unwatched():
+            step = self.trace[-1]
+            step.finished = True
+            step.sent, step.numbers = [grad_text(g) for g in sent], [number(g) for g in sent]
+            if step.slot is not None:
+                step.after = grad_text(step.node.variable.grad)
+            self._waiting.discard(step.node)
+            self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
+
+
+def _cells(storage: Any) -> list[str]:
+    return [f"{v:.4g}" for v in storage.elements()[:MOST_CELLS].tolist()] if storage.nbytes() else []
+
+
+def _block(frame: FrameType) -> tuple[int, str]:
+    """The ``with`` line that switched the recording off, as far as the program's text shows it."""
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    indent = None
+    for n in range(number, 0, -1):
+        line = linecache.getline(name, n)
+        text = line.strip()
+        here = len(line) - len(line.lstrip())
+        if not text or indent is not None and here >= indent:
+            continue
+        indent = here
+        if re.match(r"with\b.*(no_grad|set_grad_enabled|inference_mode)", text):
+            return n, text[:text.find(":", text.find(")")) + 1]
+    return 0, "recording is off"
+
+
+def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
+    """The code of the running operation as the program has it, with "…" for operands that are operations themselves."""
+    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if None in positions:
+        return ""
+    first, last, start, end = positions
+    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first, last + 1)]
+    if not all(lines):
+        return ""
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    text = b"".join(lines).decode()
+    if outermost is not None and outermost.f_code.co_name == "_setitem":
+        return f"{text} = {outermost.f_locals['value']!r}" if not is_tensor(outermost.f_locals["value"]) else ""
+    try:
+        statement = ast.parse(text).body[0]
+    except SyntaxError:
+        return ""
+    operation = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else statement
+    if isinstance(operation, ast.AugAssign):
+        operands = [operation.target, operation.value]
+    elif isinstance(operation, ast.BinOp):
+        operands = [operation.left, operation.right]
+    elif isinstance(operation, ast.UnaryOp):
+        operands = [operation.operand]
+    elif isinstance(operation, ast.Compare):
+        operands = [operation.left, *operation.comparators]
+    elif isinstance(operation, ast.Call):
+        receiver = operation.func.value if isinstance(operation.func, ast.Attribute) else None
+        operands = [*([receiver] if receiver else []), *operation.args, *(k.value for k in operation.keywords)]
+    elif isinstance(operation, (ast.Subscript, ast.Attribute)):
+        operands = [operation.value]
+    else:
+        return ""
+    data = text.encode()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node in sorted(operands, key=lambda n: (n.lineno, n.col_offset), reverse=True):
+        if any(isinstance(part, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript)) for part in ast.walk(node)):
+            a, b = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+            data = data[:a] + "…".encode() + data[b:]
+    return " ".join(data.decode().split())
+
+
+def _structural(op: Any, args: tuple, outermost: FrameType | None, name: Any) -> str:
+    called = outermost.f_code.co_name if outermost is not None else op.name
+    if called == "_setitem":
+        return f"{name(args[0])}[…] = {name(outermost.f_locals['value'])}"
+    texts = [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a)) else name(a) for a in args]
+    return code(op.name, texts)
