@@ -21,6 +21,7 @@ import functools
 import inspect
 import re
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,9 @@ from .dtype import Size, promote
 from .grad_mode import state
 from .graph import NO_EDGE, Node, forward_name, next_sequence, special, version_of
 from .tensor import Tensor, View, gradient_edge, wrap
+
+# NumPy warns of 1 / 0 and its like, PyTorch does not. (np.errstate around each operation would cost as much as the operation.)
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 new = object.__new__
 OPS: dict[str, Op] = {}
@@ -234,6 +238,16 @@ def _kernel_call(operation: Op) -> str:
     return "kernel({})".format(", ".join(f"{n}_" if n in operation.tensor_params else n for n in operation.params))
 
 
+def _run_lines(operation: Op, call: str) -> list[str]:
+    """Lines that run the kernel. NumPy's warnings of 1 / 0 are PyTorch's silence even where warnings are made errors."""
+    lines = ["    try:", f"        array = {call}", "    except RuntimeWarning:", "        with np.errstate(all='ignore'):",
+             f"            array = {call}"]
+    if operation.promote:
+        lines += ["    except ValueError:",
+                  f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None"]
+    return lines
+
+
 def _wants_grad(operation: Op) -> str:
     """The expression: does any differentiable argument require grad?"""
     parts = []
@@ -317,12 +331,7 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
                   f"            return kernel({params}) if is_array({params}) else reject(op, ({params},))",
                   f"        {first} = as_tensor({first})"]
     lines += _arguments(operation, reject)
-    call = _kernel_call(operation)
-    if operation.promote:
-        lines += ["    try:", f"        array = {call}", "    except ValueError:",
-                  f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None"]
-    else:
-        lines.append(f"    array = {call}")
+    lines += _run_lines(operation, _kernel_call(operation))
     several = operation.outputs == "list" or len(operation.outputs) > 1
     if not several:
         lines += ["    if array.__class__ is not ndarray:", "        array = asarray(array)"]
@@ -356,9 +365,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
              f"    recorded = {wanted}",
              f"    check_inplace({first}, recorded)"]
     lines += _arguments(operation, reject)
-    lines += ["    try:", f"        array = asarray({_kernel_call(operation)})", "    except ValueError:",
-              f"        raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None",
-              f"    check_write({first}, array)"]
+    lines += _run_lines(operation, f"asarray({_kernel_call(operation)})")
+    lines.append(f"    check_write({first}, array)")
     if operation.formulas:
         lines += ["    if recorded:", *_record_lines(operation, f"{first}.array"), *_remember_lines(operation, first)]
     lines.append(f"    write({first}, array)")

@@ -1,0 +1,534 @@
+"""Operations on each element: arithmetic, functions, comparisons, choices; and writing in place."""
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtype as dtypes
+from ..function import op, public
+from ..tensor import Tensor, wrap
+
+# Elementwise arithmetic --------------------------------------------------------------------------------
+
+@op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True,
+    self=lambda grad: grad,
+    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
+def add(self, other, alpha=1):
+    """Elementwise sum, broadcasting."""
+    return self + other if alpha == 1 else self + other * alpha
+
+
+def _no_bool(self, other):
+    if self.dtype == bool and getattr(other, "dtype", None) == bool:
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                           "`logical_xor()` operator instead.")
+
+
+@op("__sub__", tex="{self} - {other}", promote="same", inplace=True,
+    self=lambda grad: grad,
+    other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+def sub(self, other, alpha=1):
+    """Elementwise difference, broadcasting."""
+    _no_bool(self, other)
+    return self - other if alpha == 1 else self - other * alpha
+
+
+@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same",
+    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+def rsub(self, other: Tensor, alpha=1):
+    """``other - self`` for a number: what ``1 - x`` calls."""
+    return other - self if alpha == 1 else other - self * alpha
+
+
+@op("__mul__", "__rmul__", tex=r"{self} \odot {other}", promote="same", inplace=True,
+    self=lambda grad, other: grad * other,
+    other=lambda grad, self: grad * self)
+def mul(self, other):
+    """Elementwise product, broadcasting."""
+    return self * other
+
+
+@op("__truediv__", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True,
+    self=lambda grad, other: grad / other,
+    other=lambda grad, self, other: -grad * ((self / other) / other))
+def div(self, other):
+    """Elementwise quotient, broadcasting; of integers in the default floating-point type."""
+    return self / other
+
+
+@op("__neg__", tex="-{self}", inplace=True, self=lambda grad: -grad)
+def neg(self):
+    """Minus, elementwise."""
+    if self.dtype == bool:
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                           "use the `~` or `logical_not()` operator instead.")
+    return -self
+
+
+@op(tex=r"\frac{{1}}{{{self}}}", promote="float", inplace=True, self=lambda grad, result: -grad * (result * result))
+def reciprocal(self):
+    """``1 / self``, elementwise."""
+    return 1 / self
+
+
+def _rtruediv(self: Tensor, other: Any) -> Tensor:
+    return reciprocal(self) * other
+
+
+Tensor.__rtruediv__ = _rtruediv
+
+
+def _power(base, exponent):
+    """PyTorch computes small powers as products, NumPy calls pow: the last bits differ."""
+    if isinstance(exponent, (int, float)) and base.dtype.kind == "f":
+        if exponent == 2:
+            return base * base
+        if exponent == 3:
+            return base * base * base
+        if exponent == 0.5:
+            return np.sqrt(base)
+        if exponent == -1:
+            return 1 / base
+        if exponent == -2:
+            return 1 / (base * base)
+    if base.dtype.kind in "iu" and np.any(np.asarray(exponent) < 0):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return base ** exponent
+
+
+def zeros_of(x: Any) -> Any:
+    """Zeros in the shape and type of an array or tensor."""
+    return wrap(np.zeros_like(x.array)) if isinstance(x, Tensor) else np.zeros_like(x)
+
+
+@op(tex="{self}^{{{exponent}}}", node="PowBackward0", inplace=True,
+    self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (exponent * pow(self, exponent - 1)))
+def _pow_scalar(self, exponent):
+    if self.dtype.kind != "f" and isinstance(exponent, float):
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    return _power(self, exponent)
+
+
+@op(tex="{self}^{{{exponent}}}", node="PowBackward1", promote="same", inplace=True,
+    self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * pow(self, exponent - 1))),
+    exponent=lambda grad, self, exponent, result:
+        grad * where(logical_and(self == 0, exponent >= 0), 0.0, result * log(self)))
+def _pow_tensor(self, exponent):
+    return _power(self, exponent)
+
+
+@op(tex="{self}^{{{exponent}}}", node="PowBackward2",
+    exponent=lambda grad, self, exponent, result:
+        grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * log(exponent * 0 + self)))
+def _pow_base(exponent, self):
+    base, exponent = dtypes.promote(self, exponent)
+    return _power(base, exponent)
+
+
+@public("__pow__")
+def pow(self: Any, exponent: Any) -> Any:
+    """``self ** exponent``, elementwise; either may be a Python number."""
+    if not isinstance(exponent, (Tensor, np.ndarray, np.generic)):
+        return _pow_scalar(self, exponent) if isinstance(exponent, (int, float)) else NotImplemented
+    if isinstance(self, (Tensor, np.ndarray, np.generic)):
+        return _pow_tensor(self, exponent)
+    return _pow_base(exponent, self)
+
+
+@public("__ipow__")
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """`pow` in place."""
+    return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
+
+
+Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
+Tensor.square = lambda self: pow(self, 2)
+
+
+@op("__mod__", tex=r"{self} \bmod {other}", promote="same", inplace=True,
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * floor(self / other))
+def remainder(self, other):
+    """The remainder of division, with the sign of the divisor."""
+    return np.mod(self, other)
+
+
+@op("__floordiv__", promote="same", inplace=True)
+def floor_divide(self: Tensor, other: Tensor):
+    """The quotient rounded down; not differentiable."""
+    return np.floor_divide(self, other)
+
+# Elementwise functions --------------------------------------------------------------------------------
+
+@op(tex=r"e^{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad * result)
+def exp(self):
+    """e to the power, elementwise."""
+    return np.exp(self)
+
+
+@op(tex=r"2^{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad * result * math.log(2))
+def exp2(self):
+    """2 to the power, elementwise."""
+    return np.exp2(self)
+
+
+@op(tex=r"e^{{{self}}} - 1", promote="float", inplace=True, self=lambda grad, result: grad * (result + 1))
+def expm1(self):
+    """e to the power, minus 1, accurate near 0."""
+    return np.expm1(self)
+
+
+@op(tex=r"\ln {self}", promote="float", inplace=True, self=lambda grad, self: div(grad, self))
+def log(self):
+    """Natural logarithm, elementwise."""
+    return np.log(self)
+
+
+@op(tex=r"\log_2 {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * math.log(2)))
+def log2(self):
+    """Logarithm to base 2, elementwise."""
+    return np.log2(self)
+
+
+@op(tex=r"\log_{{10}} {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * math.log(10)))
+def log10(self):
+    """Logarithm to base 10, elementwise."""
+    return np.log10(self)
+
+
+@op(tex=r"\ln(1 + {self})", promote="float", inplace=True, self=lambda grad, self: grad / (self + 1))
+def log1p(self):
+    """Natural logarithm of 1 + x, accurate near 0."""
+    return np.log1p(self)
+
+
+@op(tex=r"\sqrt{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad / (2 * result))
+def sqrt(self):
+    """Square root, elementwise; the slope at 0 is infinite."""
+    return np.sqrt(self)
+
+
+@op(tex=r"\frac{{1}}{{\sqrt{{{self}}}}}", promote="float", inplace=True, self=lambda grad, result: -0.5 * grad * pow(result, 3))
+def rsqrt(self):
+    """One over the square root, elementwise."""
+    return 1 / np.sqrt(self)
+
+
+@op(tex=r"\sin {self}", promote="float", inplace=True, self=lambda grad, self: grad * cos(self))
+def sin(self):
+    """Sine of an angle in radians."""
+    return np.sin(self)
+
+
+@op(tex=r"\cos {self}", promote="float", inplace=True, self=lambda grad, self: grad * -sin(self))
+def cos(self):
+    """Cosine of an angle in radians."""
+    return np.cos(self)
+
+
+@op(tex=r"\tan {self}", promote="float", inplace=True, self=lambda grad, result: grad * (1 + pow(result, 2)))
+def tan(self):
+    """Tangent of an angle in radians."""
+    return np.tan(self)
+
+
+@op("arcsin", tex=r"\arcsin {self}", promote="float", inplace=True, self=lambda grad, self: grad * rsqrt(-self * self + 1))
+def asin(self):
+    """Inverse sine, in radians."""
+    return np.arcsin(self)
+
+
+@op("arccos", tex=r"\arccos {self}", promote="float", inplace=True, self=lambda grad, self: grad * -rsqrt(-self * self + 1))
+def acos(self):
+    """Inverse cosine, in radians."""
+    return np.arccos(self)
+
+
+@op("arctan", tex=r"\arctan {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * self + 1))
+def atan(self):
+    """Inverse tangent, in radians."""
+    return np.arctan(self)
+
+
+@op(tex=r"\sinh {self}", promote="float", inplace=True, self=lambda grad, self: grad * cosh(self))
+def sinh(self):
+    """Hyperbolic sine, elementwise."""
+    return np.sinh(self)
+
+
+@op(tex=r"\cosh {self}", promote="float", inplace=True, self=lambda grad, self: grad * sinh(self))
+def cosh(self):
+    """Hyperbolic cosine, elementwise."""
+    return np.cosh(self)
+
+
+@op(tex=r"\tanh({self})", promote="float", inplace=True, self=lambda grad, result: tanh_backward(grad, result))
+def tanh(self):
+    """Hyperbolic tangent, elementwise."""
+    return np.tanh(self)
+
+
+@op(tex=r"{grad_output} \odot (1 - {output}^2)",
+    grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
+def tanh_backward(grad_output, output):
+    """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
+    return grad_output * (1 - output * output)
+
+
+@op(tex=r"\sigma({self})", promote="float", inplace=True, self=lambda grad, result: sigmoid_backward(grad, result))
+def sigmoid(self):
+    """``1 / (1 + exp(-x))``, elementwise."""
+    return 1 / (1 + np.exp(-self))
+
+
+@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}",
+    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
+def sigmoid_backward(grad_output, output):
+    """The derivative of sigmoid in terms of its result."""
+    return grad_output * (1 - output) * output
+
+
+@op(tex=r"\max({self}, 0)", inplace=True, self=lambda grad, result: threshold_backward(grad, result, 0))
+def relu(self):
+    """The positive part; the slope at 0 is 0."""
+    return np.maximum(self, self.dtype.type(0))
+
+
+@op(tex=r"{grad_output} \odot [{self} > {threshold}]",
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: zeros_of(grad))
+def threshold_backward(grad_output, self, threshold):
+    """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
+    return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
+
+
+@op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))
+def abs(self):
+    """Absolute value; the slope at 0 is 0."""
+    return np.abs(self)
+
+
+@op(inplace=True, tex=r"\operatorname{{sgn}}({self})", self=lambda grad: zeros_of(grad))
+def sgn(self):
+    """-1, 0 or 1 by sign."""
+    return np.sign(self)
+
+
+@op(inplace=True, tex=r"\operatorname{{sign}}({self})", self=lambda grad: zeros_of(grad))
+def sign(self):
+    """-1, 0 or 1 by sign."""
+    return np.sign(self)
+
+
+@op(inplace=True, tex=r"\lfloor {self} \rfloor", self=lambda grad: zeros_of(grad))
+def floor(self):
+    """The largest integer not above."""
+    return np.floor(self)
+
+
+@op(inplace=True, tex=r"\lceil {self} \rceil", self=lambda grad: zeros_of(grad))
+def ceil(self):
+    """The smallest integer not below."""
+    return np.ceil(self)
+
+
+@op(inplace=True, tex=r"\operatorname{{round}}({self})", self=lambda grad: zeros_of(grad))
+def round(self):
+    """The nearest integer, halves to even."""
+    return np.round(self)
+
+
+@op(inplace=True, tex=r"\operatorname{{trunc}}({self})", self=lambda grad: zeros_of(grad))
+def trunc(self):
+    """The integer part."""
+    return np.trunc(self)
+
+
+@op(tex=r"\max({self}, {other})", promote="same",
+    self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0),
+    other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0))
+def maximum(self, other):
+    """The larger one, elementwise; at a tie each gets half of the gradient."""
+    return np.maximum(self, other)
+
+
+@op(tex=r"\min({self}, {other})", promote="same",
+    self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0),
+    other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0))
+def minimum(self, other):
+    """The smaller one, elementwise; at a tie each gets half of the gradient."""
+    return np.minimum(self, other)
+
+
+@op(node="WhereBackward0", tex=r"\operatorname{{where}}({condition}, {self}, {other})",
+    self=lambda grad, condition: where(condition, grad, 0),
+    other=lambda grad, condition: where(condition, 0, grad))
+def _where(condition: Tensor, self, other):
+    self, other = dtypes.promote(self, other)
+    return np.where(condition, self, other)
+
+
+@public(method=False)
+def where(condition: Any, self: Any = None, other: Any = None) -> Any:
+    """``self`` where the condition holds, else ``other``; the side not taken still passes 0 * its slope on, which may be NaN."""
+    if self is None and other is None:
+        return tuple(wrap(i) for i in np.nonzero(condition.array))
+    if not isinstance(condition, Tensor) and (isinstance(self, Tensor) or isinstance(other, Tensor)):
+        condition = wrap(np.asarray(condition))
+    return _where(condition, self, other)
+
+
+Tensor.where = lambda self, condition, other: where(condition, self, other)
+
+
+@op(node="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{masked\_fill}}({self})",
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
+    value=lambda grad, mask: where(mask, grad, 0))
+def masked_fill(self, mask: Tensor, value):
+    """`self` with `value` where the mask holds."""
+    return np.where(mask, np.asarray(value, self.dtype), self)
+
+
+@op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self})",
+    self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0))
+def clamp(self, min=None, max=None):
+    """Limited to [min, max]; inside, the bounds included, the slope is 1."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if self.dtype.kind != "f" and isinstance(min if min is not None else max, float):
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    return np.clip(self, min, max).astype(self.dtype)
+
+
+def _inside(self: Any, low: Any, high: Any) -> Any:
+    inside = self == self if low is None else self >= low
+    return inside if high is None else logical_and(inside, self <= high)
+
+
+def clamp_min(self: Tensor, min: float) -> Tensor:
+    """Limited from below."""
+    return clamp(self, min)
+
+
+def _comparison(name: str, dunder: str, kernel: Callable, symbol: str) -> Callable:
+    def compare(self: Tensor, other: Tensor):
+        return kernel(self, other)
+    compare.__name__, compare.__doc__ = name, f"``self {symbol} other``, elementwise, as bool; never recorded."
+    return op(dunder, promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
+
+
+eq, ne = _comparison("eq", "__eq__", np.equal, "="), _comparison("ne", "__ne__", np.not_equal, r"\neq")
+lt, le = _comparison("lt", "__lt__", np.less, "<"), _comparison("le", "__le__", np.less_equal, r"\leq")
+gt, ge = _comparison("gt", "__gt__", np.greater, ">"), _comparison("ge", "__ge__", np.greater_equal, r"\geq")
+Tensor.__hash__ = object.__hash__
+
+
+@op()
+def logical_and(self: Tensor, other: Tensor):
+    """Both nonzero, elementwise, as bool."""
+    return np.logical_and(self, other)
+
+
+@op()
+def logical_or(self: Tensor, other: Tensor):
+    """Either nonzero, elementwise, as bool."""
+    return np.logical_or(self, other)
+
+
+@op()
+def logical_xor(self: Tensor, other: Tensor):
+    """Exactly one nonzero, elementwise, as bool."""
+    return np.logical_xor(self, other)
+
+
+@op()
+def logical_not(self: Tensor):
+    """Zero, elementwise, as bool."""
+    return np.logical_not(self)
+
+
+@op("__and__", promote="same", inplace=True)
+def bitwise_and(self: Tensor, other: Tensor):
+    """``self & other``, elementwise."""
+    return self & other
+
+
+@op("__or__", promote="same", inplace=True)
+def bitwise_or(self: Tensor, other: Tensor):
+    """``self | other``, elementwise."""
+    return self | other
+
+
+@op("__xor__", promote="same", inplace=True)
+def bitwise_xor(self: Tensor, other: Tensor):
+    """``self ^ other``, elementwise."""
+    return self ^ other
+
+
+@op("__invert__", inplace=True)
+def bitwise_not(self: Tensor):
+    """``~self``, elementwise."""
+    return ~self
+
+
+@op()
+def isnan(self: Tensor):
+    """Which elements are not a number."""
+    return np.isnan(self)
+
+
+@op()
+def isinf(self: Tensor):
+    """Which elements are infinite."""
+    return np.isinf(self)
+
+
+@op()
+def isfinite(self: Tensor):
+    """Which elements are neither infinite nor NaN."""
+    return np.isfinite(self)
+
+# Writing --------------------------------------------------------------------------------
+
+@op(node="ZeroBackward0", inplace=True, self=lambda grad: zeros_of(grad))
+def _zero(self):
+    return np.zeros_like(self)
+
+
+Tensor.zero_ = Tensor._zero_
+
+
+@op(node="FillBackward2", inplace=True, self=lambda grad: zeros_of(grad))
+def _fill(self, value):
+    return np.full_like(self, value)
+
+
+@op(node="FillBackward3", inplace=True, self=lambda grad: zeros_of(grad), value=lambda grad: grad)
+def _fill_tensor(self, value):
+    return np.full_like(self, value)
+
+
+@public()
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set all elements to a number or a 0-d tensor."""
+    return self._fill_tensor_(value) if isinstance(value, Tensor) else self._fill_(value)
+
+
+@op(node="CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)
+def _copy(self, src, non_blocking=False):
+    if src.ndim > self.ndim or np.broadcast_shapes(src.shape, self.shape) != self.shape:
+        i = next((i for i in range(1, builtins.min(src.ndim, self.ndim) + 1) if src.shape[-i] not in (1, self.shape[-i])), None)
+        if i is None:
+            raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(src.shape)}")
+        raise RuntimeError(f"The size of tensor a ({self.shape[-i]}) must match the size of tensor b ({src.shape[-i]}) at "
+                           f"non-singleton dimension {self.ndim - i}")
+    return np.broadcast_to(src, self.shape).astype(self.dtype)
+
+
+Tensor.copy_ = Tensor._copy_

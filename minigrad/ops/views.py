@@ -1,0 +1,549 @@
+"""Other looks at the same memory, copies and casts, joining and splitting."""
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtype as dtypes
+from .. import reasons
+from ..engine import sum_to_size as array_sum_to_size
+from ..function import PUBLIC, OPS, op, public, watch
+from ..tensor import Tensor, check_dim, wrap
+
+
+@op(node="AliasBackward0", view=True, tex="{self}", self=lambda grad: grad)
+def _alias(self):
+    return self[...]
+
+
+# Views --------------------------------------------------------------------------------
+
+def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """A ``dim`` argument as a tuple of dimensions counted from the front; None and () mean all.
+
+    Raises
+    ------
+    IndexError, RuntimeError
+        Out of range, or "dim 0 appears multiple times in the list of dims".
+    """
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return tuple(range(ndim))
+    dims = [check_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return tuple(dims) if ndim else ()
+
+
+def shape_of(sizes: tuple) -> tuple[int, ...]:
+    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = sizes[0]
+    return tuple(int(n) for n in sizes)
+
+
+def infer_size(sizes: tuple[int, ...], numel: int) -> tuple[int, ...]:
+    """Replace a -1 by the size that makes the number of elements right.
+
+    Raises
+    ------
+    RuntimeError
+        "shape '[3]' is invalid for input of size 2"
+    """
+    known = math.prod(n for n in sizes if n != -1)
+    wild = sizes.count(-1)
+    if wild > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    for n in sizes:
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {sizes.index(n)} of shape {list(sizes)}")
+    if wild and known == 0 and numel == 0:
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension size "
+                           "-1 can be any value and is ambiguous")
+    if (known != numel) if not wild else (known == 0 or numel % known):
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+    return tuple(numel // known if n == -1 else n for n in sizes)
+
+
+def _window_of(array: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray | None:
+    """The array in another shape without copying, or None where its strides do not allow that."""
+    view = array.view()
+    try:
+        view.shape = sizes
+    except AttributeError:
+        return None
+    return view
+
+
+@op(node="ViewBackward0", view=True, tex=r"\operatorname{{view}}({self})",
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _view(self, size):
+    view = _window_of(self, infer_size(size, self.size))
+    if view is None:
+        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+                           "two contiguous subspaces). Use .reshape(...) instead.")
+    return view
+
+
+@public()
+def view(self: Tensor, *size: Any) -> Tensor:
+    """The same elements, in the same memory, in another shape.
+
+    Raises
+    ------
+    RuntimeError
+        "shape '[3]' is invalid for input of size 2"; "view size is not compatible with input tensor's size and stride …"
+    """
+    if len(size) == 1 and isinstance(size[0], dtypes.dtype):
+        raise RuntimeError("minigrad's view() does not reinterpret memory as another dtype")
+    return _view(self, shape_of(size))
+
+
+@op(node="UnsafeViewBackward0", tex=r"\operatorname{{view}}({self})",
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _unsafe_view(self, size):
+    return self.reshape(size)
+
+
+@public()
+def reshape(self: Any, *shape: Any) -> Any:
+    """The elements in another shape: a view where the strides allow it, else a copy."""
+    sizes = shape_of(shape)
+    if not isinstance(self, Tensor):
+        return self.reshape(sizes)
+    sizes = infer_size(sizes, self.array.size)
+    if _window_of(self.array, sizes) is not None:
+        return _view(self, sizes)
+    return _unsafe_view(_contiguous(self), sizes)
+
+
+Tensor.view_as = lambda self, other: self.view(other.shape)
+Tensor.reshape_as = lambda self, other: self.reshape(other.shape)
+
+
+@public()
+def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The dimensions from `start_dim` to `end_dim` as one; the tensor itself if there is nothing to do."""
+    start, end = check_dim(start_dim, self.ndim), check_dim(end_dim, self.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if self.ndim == 0:
+        return reshape(self, 1)
+    if start == end:
+        return self
+    shape = tuple(self.shape)
+    return reshape(self, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
+
+
+Tensor.ravel = lambda self: reshape(contiguous(self), -1)
+
+
+@public()
+def unflatten(self: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
+    """One dimension as several."""
+    dim = check_dim(dim, self.ndim)
+    return view(self, tuple(self.shape[:dim]) + infer_size(tuple(sizes), self.shape[dim]) + tuple(self.shape[dim + 1:]))
+
+
+@op(view=True, tex=r"{self}^\top", self=lambda grad: t(grad))
+def t(self):
+    """A matrix transposed; a vector or a 0-d tensor as it is. A view."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
+
+
+@op("swapaxes", "swapdims", view=True, tex=r"{self}^\top", self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+def transpose(self, dim0, dim1):
+    """Two dimensions swapped. A view."""
+    dim0, dim1 = check_dim(dim0, self.ndim), check_dim(dim1, self.ndim)
+    return self.swapaxes(dim0, dim1) if self.ndim else self[...]
+
+
+@op(node="PermuteBackward0", view=True, tex=r"\operatorname{{permute}}({self})",
+    self=lambda grad, dims: _permute(grad, tuple(int(i) for i in np.argsort([d % len(dims) for d in dims]))))
+def _permute(self, dims):
+    if len(dims) != self.ndim:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+                           f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}")
+    order = [check_dim(d, self.ndim) for d in dims]
+    if len(set(order)) != len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return self.transpose(order)
+
+
+@public()
+def permute(self: Tensor, *dims: Any) -> Tensor:
+    """The dimensions in another order. A view."""
+    return _permute(self, shape_of(dims))
+
+
+@public()
+def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to other places. A view."""
+    n = self.ndim
+    source, destination = ([check_dim(d, n) for d in ((x,) if isinstance(x, int) else x)] for x in (source, destination))
+    order = [d for d in range(n) if d not in source]
+    for to_, from_ in sorted(zip(destination, source, strict=True)):
+        order.insert(to_, from_)
+    return _permute(self, tuple(order))
+
+
+def _reversed(self: Tensor) -> Tensor:
+    if self.ndim != 2:
+        reasons.warn_once(reasons.REVERSE_T, stacklevel=3)
+    return _permute(self, tuple(range(self.ndim))[::-1])
+
+
+def _matrix_transpose(self: Tensor) -> Tensor:
+    if self.ndim < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
+    return transpose(self, -2, -1)
+
+
+Tensor.T, Tensor.mT = property(_reversed), property(_matrix_transpose)
+
+
+@op(view=True, tex="{self}", self=lambda grad, dim: squeeze(grad, dim))
+def unsqueeze(self, dim):
+    """A dimension of size 1 inserted at `dim`. A view."""
+    return np.expand_dims(self, check_dim(dim, self.ndim + 1))
+
+
+@op(node="SqueezeBackward0", view=True, tex="{self}", self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _squeeze_all(self):
+    return self.squeeze()
+
+
+@op(node="SqueezeBackward1", view=True, tex="{self}",
+    self=lambda grad, dim, self_sym_sizes: unsqueeze(grad, dim) if self_sym_sizes and self_sym_sizes[dim] == 1 else grad)
+def _squeeze_dim(self, dim):
+    dim = check_dim(dim, self.ndim)
+    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
+
+
+@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _squeeze_dims(self, dim):
+    return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1))
+
+
+@public()
+def squeeze(self: Any, dim: Any = None) -> Any:
+    """Without the dimensions of size 1, or without `dim` if its size is 1. A view."""
+    if dim is None:
+        return _squeeze_all(self)
+    return _squeeze_dims(self, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(self, dim)
+
+
+@op(node="ExpandBackward0", view=True, tex=r"\operatorname{{expand}}({self})",
+    self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
+def _expand(self, size):
+    lead = len(size) - self.ndim
+    if lead < 0:
+        raise RuntimeError(f"expand(torch.{dtypes.of_numpy[self.dtype].scalar_type}Tensor{{{list(self.shape)}}}, size={list(size)}): "
+                           f"the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
+                           f"the tensor ({self.ndim})")
+    target = list(size)
+    for i, n in enumerate(target):
+        old = self.shape[i - lead] if i >= lead else 1
+        if n == -1:
+            if i < lead:
+                raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
+            target[i] = old
+        elif old not in (1, n):
+            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
+                               f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}")
+    return np.lib.stride_tricks.as_strided(self, target, [
+        0 if i < lead or (self.shape[i - lead] == 1 and n != 1) else self.strides[i - lead] for i, n in enumerate(target)])
+
+
+@public()
+def expand(self: Any, *size: Any) -> Any:
+    """Dimensions of size 1 repeated without copying: every repetition is the same memory. A view."""
+    if not isinstance(self, Tensor):
+        return np.broadcast_to(self, shape_of(size))
+    return _expand(self, shape_of(size))
+
+
+Tensor.expand_as = lambda self, other: expand(self, other.shape)
+
+
+@public()
+def broadcast_to(self: Tensor, size: tuple[int, ...]) -> Tensor:
+    """The tensor expanded to a shape."""
+    return expand(self, size)
+
+
+@op(node="SumBackward1", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
+def _sum_to_size(self, size):
+    return array_sum_to_size(self, size)
+
+
+@public()
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """Summed down to a shape that broadcasts to this one: what undoes broadcasting."""
+    sizes = shape_of(size)
+    if tuple(self.shape) == sizes:
+        return self
+    return _sum_to_size(self, sizes)
+
+
+@op(view=True, tex="{self}[{index}]", self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index))
+def select(self, dim, index):
+    """One index along a dimension, which disappears. A view.
+
+    Raises
+    ------
+    IndexError
+        "index 5 is out of bounds for dimension 0 with size 2"
+    """
+    if self.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = check_dim(dim, self.ndim)
+    size = self.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+    return self[(builtins.slice(None),) * dim + (index, ...)]
+
+
+@op(tex="{grad_output}", grad_output=lambda grad, dim, index: select(grad, dim, index))
+def select_backward(grad_output, input_sizes, dim, index):
+    """Zeros with a gradient in the place of one index."""
+    out = np.zeros(input_sizes, grad_output.dtype)
+    out[(builtins.slice(None),) * (dim % len(input_sizes)) + (index,)] = grad_output
+    return out
+
+
+@op(view=True, tex="{self}[{start}:{end}]",
+    self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))
+def slice(self, dim=0, start=None, end=None, step=1):
+    """A range of indices along a dimension. A view."""
+    return self[(builtins.slice(None),) * check_dim(dim, self.ndim) + (builtins.slice(start, end, step), ...)]
+
+
+@op(tex="{grad_output}", grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    """Zeros with a gradient in the place of a range of indices."""
+    out = np.zeros(input_sizes, grad_output.dtype)
+    out[(builtins.slice(None),) * (dim % len(input_sizes)) + (builtins.slice(start, end, step),)] = grad_output
+    return out
+
+
+@public()
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` indices from `start` along a dimension. A view."""
+    dim = check_dim(dim, self.ndim)
+    size = self.shape[dim]
+    start = int(start) + (size if start < 0 else 0)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return slice(self, dim, start, start + length, 1)
+
+
+@op(view=True, tex=r"\operatorname{{diag}}({self})",
+    self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
+def diagonal(self, offset=0, dim1=0, dim2=1):
+    """The diagonal of two dimensions, as the last one. A view."""
+    dim1, dim2 = check_dim(dim1, self.ndim), check_dim(dim2, self.ndim)
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    view = self.diagonal(offset, dim1, dim2)
+    view.flags.writeable = self.flags.writeable
+    return view
+
+
+@op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    """Zeros with a gradient on a diagonal."""
+    out = np.zeros(input_sizes, grad_output.dtype)
+    window = out.diagonal(offset, dim1, dim2)
+    window.flags.writeable = True
+    window[...] = grad_output
+    return out
+
+
+@op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
+def unbind(self, dim=0):
+    """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
+    dim = check_dim(dim, self.ndim)
+    return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
+
+
+@op(view=True, outputs="list", node="SplitBackward0", saves=("self_sym_sizes", "split_size"), tex="{self}",
+    self=lambda grads, dim: cat(grads, dim))
+def _split(self, split_size, dim):
+    dim = check_dim(dim, self.ndim)
+    lead = (builtins.slice(None),) * dim
+    return [self[(*lead, builtins.slice(i, i + split_size), ...)] for i in range(0, builtins.max(self.shape[dim], 1), split_size or 1)]
+
+
+@op(view=True, outputs="list", node="SplitWithSizesBackward0", saves=("self_sym_sizes", "split_sizes"), tex="{self}",
+    self=lambda grads, dim: cat(grads, dim))
+def split_with_sizes(self, split_sizes, dim=0):
+    """Parts of the given sizes along a dimension. Views that refuse in-place writes."""
+    dim = check_dim(dim, self.ndim)
+    if builtins.sum(split_sizes) != self.shape[dim]:
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
+                           f"dimension {dim}), but got split_sizes={list(split_sizes)}")
+    ends = np.cumsum(split_sizes).tolist()
+    lead = (builtins.slice(None),) * dim
+    return [self[(*lead, builtins.slice(end - n, end), ...)] for n, end in zip(split_sizes, ends, strict=True)]
+
+
+@public()
+def split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of `split_size` (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
+    if isinstance(split_size, int):
+        return _split(self, split_size, dim)
+    return split_with_sizes(self, tuple(split_size), dim)
+
+
+@public()
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """About equal parts along a dimension. Views that refuse in-place writes."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = self.shape[check_dim(dim, self.ndim)]
+    return _split(self, -(-size // chunks), dim)
+
+# Joining --------------------------------------------------------------------------------
+
+@op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
+    tensors=lambda grad, tensors_sym_sizes, dim: _uncat(grad, tensors_sym_sizes, dim))
+def _cat(tensors, dim):
+    first = builtins.max(tensors, key=np.ndim)
+    dim = check_dim(dim, first.ndim)
+    tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
+    for i, x in enumerate(tensors):
+        if x.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {x.ndim}")
+        for d in range(x.ndim):
+            if d != dim and x.shape[d] != tensors[0].shape[d]:
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {tensors[0].shape[d]} but "
+                                   f"got size {x.shape[d]} for tensor number {i} in the list.")
+    return np.concatenate(dtypes.promote(*tensors), axis=dim)
+
+
+def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
+    parts, start = [], 0
+    for size in sizes:
+        if size == (0,):
+            parts.append(None)
+            continue
+        n = size[dim % len(size)]
+        parts.append(slice(grad, dim, start, start + n))
+        start += n
+    return parts
+
+
+def _sequence(tensors: Any, name: str) -> list:
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList" if name == "stack" else
+                           f"torch.{name}(): expected a non-empty list of Tensors")
+    for i, x in enumerate(tensors):
+        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+    return tensors
+
+
+@public(method=False)
+def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors joined along a dimension that they have."""
+    return _cat(_sequence(tensors, "cat"), dim)
+
+
+@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})", tensors=lambda grad, dim: unbind(grad, dim))
+def _stack(tensors, dim):
+    for i, x in enumerate(tensors):
+        if x.shape != tensors[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                               f"{list(x.shape)} at entry {i}")
+    return np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1))
+
+
+@public(method=False)
+def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors of one shape joined along a new dimension."""
+    return _stack(_sequence(tensors, "stack"), dim)
+
+# Copies and casts --------------------------------------------------------------------------------
+
+@op(tex="{self}", self=lambda grad: grad)
+def clone(self, memory_format=None):
+    """A copy in memory of its own, still part of the graph."""
+    return self.copy(order="K")
+
+
+@op(node="ToCopyBackward0", self=lambda grad: grad)
+def _cast(self, dtype):
+    return self.astype(dtype)
+
+
+@op()
+def _cast_whole(self: Tensor, dtype):
+    return self.astype(dtype)
+
+
+@op()
+def detach(self: Tensor):
+    raise NotImplementedError    # replaced below: a detached tensor shares the storage
+
+
+def _detach(self: Tensor) -> Tensor:
+    """The same memory, with no history: a leaf with requires_grad False that shares storage and version."""
+    result = wrap(self.array, self._storage)
+    result._inference = self._inference
+    if watch.callback is not None:
+        watch.callback(OPS["detach"], (self,), (result,), False)
+    return result
+
+
+detach = Tensor.detach = PUBLIC["detach"] = _detach
+
+
+@public()
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, non_blocking: bool = False) -> Tensor:
+    """Cast to a dtype (or to that of another tensor); the tensor itself if it has it already."""
+    for a in args:
+        if isinstance(a, Tensor):
+            dtype = a.dtype
+        elif isinstance(a, (str, dtypes.device)):
+            device = a
+        elif isinstance(a, dtypes.dtype):
+            dtype = a
+    dtypes.device(device or "cpu")
+    wanted = self.array.dtype if dtype is None else dtypes.to_numpy(dtype)
+    if wanted == self.array.dtype and not copy:
+        return self
+    return _cast(self, wanted) if wanted.kind == "f" else _cast_whole(self, wanted)     # no gradient flows through integers
+
+
+def _caster(d: dtypes.dtype) -> Callable:
+    def cast(self: Tensor) -> Tensor:
+        return self.to(d)
+    cast.__doc__ = f"Cast to {d!r}; the tensor itself if it is one."
+    return cast
+
+
+for _name, _dtype in {**dtypes.ALIASES}.items():
+    setattr(Tensor, _name, _caster(_dtype))
+Tensor.type_as = lambda self, other: self.to(other.dtype)
+Tensor.cpu = lambda self: self
+
+
+@public()
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor itself if its elements lie in row-major order, else a copy that does."""
+    return self if self.array.flags.c_contiguous else _contiguous(self)
+
+
+@op(node="CloneBackward0", self=lambda grad: grad)
+def _contiguous(self):
+    return self.copy(order="C")
