@@ -1,0 +1,273 @@
+"""``%%explore``: run a cell as usual, then show its program with a switch per flag, the backward pass in steps, and the picture."""
+from __future__ import annotations
+
+import ast
+import itertools
+import types
+from typing import Any
+
+from IPython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+import minigrad as mg
+
+from ..picture import Figure, Recorder
+from ..picture.model import Model
+from .run import Outcome, Snapshot, compiled, failure, rebound, run
+from .source import CREATORS, LIBRARIES, Program, Switch, find
+from .widget import ExplorerWidget
+
+__all__ = ["Explorer", "explore", "last"]
+
+CALLS = ("detach", "retain_grad", "backward")
+_numbers = itertools.count(1)
+_explorers: list[Explorer] = []
+
+
+class Explorer:
+    """A program that ran, and what it does with its flags set another way.
+
+    Every control is a method here, the widget only calls them: ``e.toggle("x.requires_grad")``, ``e.step = 2``, ``e.reset()``.
+    A toggle edits the program's text, runs it in a namespace of its own from what the program read when the cell ran, and
+    draws it again. Only `use` writes the notebook's names.
+
+    Attributes
+    ----------
+    source : str
+        The program that ran last, ready to copy.
+    error : str
+        What that run raised, or "".
+    printed : str
+        What it printed; the cell's own run prints under the cell.
+    """
+
+    def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome, recorder: Recorder) -> None:
+        self._program, self._snapshot, self._notebook = program, snapshot, notebook
+        self._prefix = f"explore{next(_numbers)}"           # the picture's ids and the program's name in tracebacks
+        self._names = sorted({node.id for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)})
+        self._flipped = self._written = frozenset()       # the switches set the other way; those whose values the notebook has
+        self._step: int | None = None                     # None: after the last step
+        self._refusal = ""
+        self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
+        self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
+        self._stale = False
+        self.widget = ExplorerWidget(self._pressed, lambda: self.figure, view=self._view())
+
+    @property
+    def source(self) -> str:
+        return self._text.source
+
+    @property
+    def switches(self) -> dict[str, bool]:
+        """The switches by name, in the order of the program, and how they stand."""
+        return {switch.key: self._is_on(switch) for switch in self._offered}
+
+    @property
+    def step(self) -> int | None:
+        """Which step of the backward pass the picture shows: 0 is before it, None after it."""
+        return self._step if self._step is None or self._step <= self.steps else None
+
+    @step.setter
+    def step(self, step: int | None) -> None:
+        if step is not None and not 0 <= step <= self.steps:
+            raise ValueError(f"the backward pass has steps 0 to {self.steps}, not {step}")
+        self._step = step
+        self._show()
+
+    @property
+    def steps(self) -> int:
+        """How many nodes the program's backward pass runs; 0 if it has none."""
+        return self._drawn[0].steps
+
+    @property
+    def error(self) -> str:
+        return self._refusal or (self._outcome.failure.text if self._outcome.failure else "")
+
+    @property
+    def printed(self) -> str:
+        return self._outcome.printed
+
+    @property
+    def model(self) -> Model:
+        """The picture as plain data."""
+        recorder, names = self._drawn
+        return recorder.model(names, step=self.step)
+
+    @property
+    def figure(self) -> Figure:
+        """The picture: of this program, or of the last one that ran, if this one failed."""
+        return Figure(self.model, prefix=self._prefix, caption=False)
+
+    @property
+    def caption(self) -> str:
+        """What happens at this step, in a sentence."""
+        return self.model.caption
+
+    def toggle(self, key: str, line: int | None = None) -> None:
+        """Set one switch the other way and run the program again; ``(line …)`` of its name may be left off or given as `line`.
+
+        Raises
+        ------
+        KeyError
+            With the names of the switches there are.
+        """
+        self._run(self._flipped ^ {find(self._offered, key, line).key})
+
+    def reset(self) -> None:
+        """Set every switch as the cell has it."""
+        self._run(frozenset())
+
+    def use(self) -> None:
+        """Write the names of the program that is shown to the notebook, as running it in the cell would."""
+        if not self._usable:
+            raise RuntimeError("only a program that ran to its end has values to use")
+        for name in self._names:
+            value = self._outcome.namespace.get(name)
+            if name in self._outcome.namespace and not isinstance(value, types.ModuleType):
+                self._notebook[name] = rebound(value, self._outcome.namespace, self._notebook)
+        self._written = self._flipped
+        self._show()
+
+    @property
+    def _usable(self) -> bool:
+        return self._written != self._flipped and self._outcome.failure is None
+
+    def _is_on(self, switch: Switch) -> bool:
+        return switch.on ^ (switch.key in self._flipped)
+
+    def _named(self, outcome: Outcome) -> dict[str, Any]:
+        return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
+
+    def _run(self, flipped: frozenset[str]) -> None:
+        self._refusal = self._snapshot.refused or ""
+        if not self._refusal:
+            self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._prefix)
+            self._outcome = run(self.source, self._snapshot, self._prefix, recorder)
+            # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
+            self._stale = self._outcome.failure is not None and not self._stopped_at_backward()
+            if not self._stale:
+                self._drawn = recorder, self._named(self._outcome)
+        self._show()
+
+    def _stopped_at_backward(self) -> bool:
+        failed = self._outcome.failure
+        return failed is not None and failed.line is not None and ".backward(" in self.source.splitlines()[failed.line - 1]
+
+    def _pressed(self, message: dict[str, Any]) -> None:
+        """What the widget's controls do."""
+        if "toggle" in message:
+            self.toggle(message["toggle"])
+        elif "step" in message:
+            self.step = message["step"] if message["step"] <= self.steps else None
+        elif "reset" in message:
+            self.reset()
+        elif self._usable:
+            self.use()
+
+    def _show(self) -> None:
+        self.widget.view = self._view()
+
+    def _view(self) -> dict[str, Any]:
+        """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after the backward pass."""
+        model = self.model
+        return {
+            "lines": self._lines(), "source": self.source, "svg": Figure(model, prefix=self._prefix, caption=False).svg,
+            "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps, "caption": model.caption,
+            "error": self.error, "printed": self.printed, "stale": self._stale, "flipped": bool(self._flipped),
+            "usable": self._usable,
+        }
+
+    def _lines(self) -> list[dict[str, Any]]:
+        original = {now: line for line, now in self._text.line_of.items()}
+        failed, lines, origin, added = self._outcome.failure, [], 0, 0
+        for number, text in enumerate(self.source.splitlines(), 1):
+            origin, added = (original[number], 0) if number in original else (origin, added + 1)
+            here = [s for s in self._offered if self._text.line_of[s.line] == number]
+            kinds = [switch.kind for switch in here]
+            lines.append({
+                "origin": f"{origin}+{added}", "text": text, "changed": number in self._text.changed,
+                "failed": failed is not None and failed.line == number,
+                "switches": [self._switch(switch, kinds.count(switch.kind) > 1) for switch in here]})
+        return lines
+
+    def _switch(self, switch: Switch, named: bool) -> dict[str, Any]:
+        label = switch.kind + "()" * (switch.kind in CALLS)
+        on = self._is_on(switch)
+        return {"key": switch.key, "kind": switch.kind, "on": on, "flipped": switch.key in self._flipped,
+                "label": f"{switch.name}.{label}" if named else label, "spoken": f"{switch.key}, line {switch.line}"}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        return self.widget._repr_mimebundle_(**kwargs)
+
+
+def _does_something(switch: Switch, outcome: Outcome, recorder: Recorder) -> bool:
+    """Whether to offer a switch: what adds to a line needs a line that computed a tensor in the cell's own run."""
+    if switch.on or switch.kind == "requires_grad":
+        return True
+    value = outcome.namespace.get(switch.name)
+    if switch.kind == "backward":
+        return isinstance(value, mg.Tensor)
+    reached = outcome.failure is None or outcome.failure.line is None or switch.line < outcome.failure.line
+    return not reached or not recorder.lines.isdisjoint(range(switch.line, switch.last + 1))
+
+
+def _library(namespace: dict[str, Any]) -> list[str]:
+    """The notebook's names for minigrad and PyTorch, the package itself first, and for their functions that make tensors."""
+    packages = [name for name, value in namespace.items() if getattr(value, "__name__", None) in LIBRARIES]
+    others = [name for name, value in namespace.items()
+              if (isinstance(value, types.ModuleType) and value.__name__.startswith(tuple(f"{root}." for root in LIBRARIES))
+                  or name in CREATORS | {"no_grad"} and getattr(mg, name, None) is value)]
+    return packages + others
+
+
+def last() -> Explorer:
+    """Return the explorer of the ``%%explore`` cell that ran last."""
+    if not _explorers:
+        raise RuntimeError("no %%explore cell has run yet")
+    return _explorers[-1]
+
+
+def explore(line: str, cell: str) -> None:
+    """Run the cell as usual, then show its program with a switch per flag and its picture; ``%%explore e`` names the explorer `e`.
+
+    The names land in the notebook, and an error is the cell's error. From Python: ``lab.last().toggle("x.requires_grad")``.
+    """
+    shell = get_ipython()
+    namespace = shell.user_ns
+    filename = shell.compile.cache(cell, shell.execution_count)       # so that a traceback shows the program's lines
+    try:
+        codes = compiled(cell, filename)
+    except SyntaxError as wrong:
+        raise _as_in_a_cell(wrong, shell) from None
+    program, snapshot, recorder = Program(cell, _library(namespace)), Snapshot(cell, namespace), Recorder(filename)
+    error = None
+    try:
+        with recorder:
+            for code in codes:
+                exec(code, namespace)
+    except Exception as caught:
+        error = caught
+    explorer = Explorer(program, snapshot, namespace, Outcome(namespace, "", error and failure(error, filename)), recorder)
+    _explorers[:] = [explorer]
+    if line.strip():
+        namespace[line.strip()] = explorer
+    display(explorer)
+    if error is not None:
+        _start_at(error, filename, shell)
+        raise error
+
+
+def _as_in_a_cell(wrong: SyntaxError, shell: InteractiveShell) -> Exception:
+    """An error that reads like a cell's syntax error: IPython would show the frames of its own that led to a real one."""
+    shown = shell.SyntaxTB.structured_traceback(SyntaxError, wrong, [])
+    return type("SyntaxError", (Exception,), {"_render_traceback_": lambda self: shown})(str(wrong))
+
+
+def _start_at(error: Exception, filename: str, shell: InteractiveShell) -> None:
+    """Let the error's traceback begin in the cell, as any cell's does, not in the machinery that ran it."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != filename:
+        frames = frames.tb_next
+    # IPython asks an exception for this method before it formats the traceback itself.
+    error._render_traceback_ = lambda: shell.InteractiveTB.structured_traceback(type(error), error, frames)

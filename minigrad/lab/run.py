@@ -1,0 +1,149 @@
+"""Run a program away from the notebook: in a namespace of its own, from a copy of what it reads, with errors as data."""
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import copy
+import io
+import linecache
+import random
+import sys
+import traceback
+import types
+import warnings
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.random import get_rng_state, set_rng_state
+
+__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "rebound", "run"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error as data: its `text` with the notes, and the program's `line` that raised it (None: outside the program)."""
+
+    text: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left: the names, what it printed, and the error that ended it, if any."""
+
+    namespace: dict[str, Any]
+    printed: str
+    failure: Failure | None
+
+
+class Snapshot:
+    """What a program reads from `namespace` before it runs, copied: tensors that share memory share it in the copy too.
+
+    Functions of the notebook are rebuilt over the copy, with the names that they read. What cannot be copied (modules, files)
+    is shared. `refused` says why the program cannot run again, or is None: a computed tensor's history belongs to the notebook.
+    """
+
+    def __init__(self, source: str, namespace: dict[str, Any]) -> None:
+        self.refused: str | None = None
+        self._notebook = namespace
+        names = sorted({node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
+        found: dict[str, Any] = {}
+        for name in names:                                     # grows while it is walked: functions bring names
+            if name in namespace and name not in found:
+                found[name] = namespace[name]
+                if isinstance(found[name], types.FunctionType) and found[name].__globals__ is namespace:
+                    names += _global_names(found[name].__code__)
+        self._values = self._copied(found)
+        self._random = _random_state()
+
+    def _copied(self, values: dict[str, Any]) -> dict[str, Any]:
+        copies, memo = {}, {}
+        for name, value in values.items():
+            try:
+                copies[name] = copy.deepcopy(value, memo)
+            except Exception as error:                         # copying runs code of any class, which may raise anything
+                if "graph leaves" in str(error):
+                    self.refused = (f"{name} was computed in another cell, and its history cannot be copied. "
+                                    f"Put the lines that compute {name} into this cell to use the switches.")
+                copies[name] = value
+        return copies
+
+    def namespace(self) -> dict[str, Any]:
+        """Return a fresh namespace to run the program in, and set the random generators to where they stood."""
+        fresh: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+        fresh.update(self._copied(self._values))
+        for name, value in fresh.items():
+            fresh[name] = rebound(value, self._notebook, fresh)
+        _set_random_state(self._random)
+        return fresh
+
+
+def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractContextManager) -> Outcome:
+    """Run `source` from `snapshot` in a fresh namespace, inside `recording`; printed text and errors come back as data.
+
+    The random generators and the grad mode are put back afterwards: what happens here must not reach the notebook.
+    """
+    # The lines are for tracebacks: of this run, and of functions that outlive it.
+    linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
+    printed, failed = io.StringIO(), None
+    before, enabled, show = _random_state(), mg.is_grad_enabled(), sys.displayhook
+    namespace = snapshot.namespace()
+    sys.displayhook = lambda value: None if value is None else print(repr(value))
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), warnings.catch_warnings(), recording:
+            for code in compiled(source, filename):
+                exec(code, namespace)
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        failed = failure(error, filename)
+    finally:
+        sys.displayhook = show
+        mg.set_grad_enabled(enabled)
+        _set_random_state(before)
+    return Outcome(namespace, printed.getvalue(), failed)
+
+
+def compiled(source: str, filename: str) -> Iterable[types.CodeType]:
+    """Compile a program as a cell is compiled: a last expression is shown through ``sys.displayhook``."""
+    tree = ast.parse(source, filename)
+    last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+    return [compile(part, filename, mode, dont_inherit=True)
+            for part, mode in ((tree, "exec"), (ast.Interactive(last), "single"))]
+
+
+def failure(error: BaseException, filename: str) -> Failure:
+    """Describe an error by its text and the innermost line of the program that led to it."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
+    return Failure("".join(traceback.format_exception_only(error)).strip(), lines[-1] if lines else None)
+
+
+def rebound(value: Any, old: dict[str, Any], new: dict[str, Any]) -> Any:
+    """Return a function defined in namespace `old` as one of `new`; anything else as it is."""
+    if not isinstance(value, types.FunctionType) or value.__globals__ is not old:
+        return value
+    function = types.FunctionType(value.__code__, new, value.__name__, value.__defaults__, value.__closure__)
+    function.__kwdefaults__ = value.__kwdefaults__
+    return function
+
+
+def _global_names(code: types.CodeType) -> list[str]:
+    names, codes = [], [code]
+    for inner in codes:
+        names += inner.co_names
+        codes += [constant for constant in inner.co_consts if isinstance(constant, types.CodeType)]
+    return names
+
+
+def _random_state() -> tuple:
+    return random.getstate(), np.random.get_state(), get_rng_state()
+
+
+def _set_random_state(state: tuple) -> None:
+    random.setstate(state[0])
+    np.random.set_state(state[1])
+    set_rng_state(state[2])

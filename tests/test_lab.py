@@ -1,0 +1,289 @@
+"""The lab driven from Python: what a cell does, what a toggle changes, and what it leaves alone."""
+import itertools
+import sys
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+import minigrad as mg
+from minigrad import lab
+from minigrad.lab.run import Snapshot, compiled, run
+
+SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()\n"
+NO_HISTORY = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """A notebook's kernel without the notebook."""
+    InteractiveShell.clear_instance()
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(ipython_dir=str(tmp_path), config=config, colors="nocolor")
+    shell.run_cell("%load_ext minigrad.lab\nimport minigrad as mg")
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def explore(shell):
+    """Run a program under ``%%explore`` and return its explorer."""
+    def explore(program):
+        shell.run_cell("%%explore\n" + program)
+        return lab.last()
+    return explore
+
+
+def cards(explorer):
+    return {card.name: card for card in explorer.model.cards if not card.past}
+
+
+# ---- the cell
+
+
+def test_names_land_in_the_notebook(shell, capsys):
+    result = shell.run_cell("%%explore e\n" + SQUARE + "x.grad")
+    assert result.success
+    assert "tensor([36.])" in capsys.readouterr().out
+    assert shell.user_ns["x"].grad.tolist() == [36.0] and shell.user_ns["e"] is lab.last()
+    assert lab.last().source == SQUARE + "x.grad\n"
+
+
+def test_the_switches_of_a_program(explore):
+    assert explore(SQUARE).switches == {
+        "x.requires_grad": True, "y.requires_grad": False, "no_grad (line 3)": False, "z.detach": False, "z.retain_grad": False,
+        "no_grad (line 4)": False, "t.detach": False, "t.retain_grad": False, "t.backward": True}
+
+
+def test_a_line_that_computes_no_tensor_has_no_switch(explore):
+    assert list(explore("x = mg.ones(2)\nn = len(x) + 1\nk = int(n)\nprint(n)").switches) == ["x.requires_grad"]
+
+
+def test_an_error_is_the_cells_error(shell, capsys):
+    result = shell.run_cell("%%explore\nx = mg.ones(1)\nx.backward()\ny = 1")
+    printed = capsys.readouterr().out
+    assert str(result.error_in_exec) == NO_HISTORY.removeprefix("RuntimeError: ")
+    assert "----> 2 x.backward()" in printed and "explore.py" not in printed and "run_cell_magic" not in printed
+    assert "y" not in shell.user_ns
+    assert lab.last().error.startswith(NO_HISTORY)
+
+
+def test_a_syntax_error_is_the_cells_error(shell, capsys):
+    result = shell.run_cell("%%explore\nx = 1\ny = (2\n")
+    printed = capsys.readouterr().out
+    assert type(result.error_in_exec).__name__ == "SyntaxError"
+    assert "y = (2\n" in printed and "'(' was never closed" in printed
+    assert "minigrad" not in printed and "run_cell_magic" not in printed
+    assert "x" not in shell.user_ns
+
+
+def test_the_output_carries_the_widget_and_a_figure_without_it(explore):
+    explorer = explore(SQUARE)
+    data, _ = explorer._repr_mimebundle_()
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "image/svg+xml", "text/plain"}
+    assert data["image/svg+xml"].startswith("<svg") and "MulBackward0" in data["text/plain"]
+
+
+# ---- toggles
+
+
+def test_a_toggle_edits_the_program_and_the_picture(explore):
+    explorer = explore(SQUARE)
+    assert (cards(explorer)["y"].requires_grad, cards(explorer)["y"].grad) == (False, "")
+    explorer.toggle("y.requires_grad")
+    assert explorer.source == SQUARE.replace("[3.0])", "[3.0], requires_grad=True)")
+    assert (cards(explorer)["y"].requires_grad, cards(explorer)["y"].grad) == (True, "[24.]")
+    explorer.toggle("no_grad", line=3)
+    assert "with mg.no_grad():\n    z = x * y\n" in explorer.source
+    explorer.toggle("no_grad", line=3)
+    explorer.toggle("y.requires_grad")
+    assert explorer.source == SQUARE and cards(explorer)["y"].grad == ""
+
+
+def test_reset_sets_every_switch_back(explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("z.retain_grad")
+    explorer.toggle("x.requires_grad")
+    explorer.reset()
+    assert explorer.source == SQUARE and explorer.switches["x.requires_grad"] and not explorer.error
+
+
+def test_a_wrong_name_says_which_there_are(explore):
+    with pytest.raises(KeyError, match="no switch is called 'q.detach'; there are: x.requires_grad, y.requires_grad, no_grad"):
+        explore(SQUARE).toggle("q.detach")
+
+
+def test_a_toggle_leaves_the_notebook_alone(shell, explore):
+    shell.run_cell("w = mg.tensor([1.0, 2.0], requires_grad=True)\nalias = w.detach()\ndef f(x): return (w * x).sum()")
+    explorer = explore("alias.mul_(10)\nloss = f(mg.ones(2))\nloss.backward()\nprint(w.tolist())")
+    w, loss = shell.user_ns["w"], shell.user_ns["loss"]
+    before = w.tolist(), w.grad.tolist(), w._version
+    assert before == ([10.0, 20.0], [1.0, 1.0], 1)
+    explorer.toggle("loss.backward")
+    assert explorer.printed == "[10.0, 20.0]\n"           # from the values before the cell ran; alias and w still share memory
+    explorer.toggle("loss.backward")
+    assert (w.tolist(), w.grad.tolist(), w._version) == before
+    assert shell.user_ns["w"] is w and shell.user_ns["loss"] is loss
+
+
+def test_use_writes_the_notebooks_names(shell, explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("y.requires_grad")
+    assert shell.user_ns["y"].grad is None
+    explorer.use()
+    assert shell.user_ns["y"].grad.tolist() == [24.0] and shell.user_ns["x"].grad.tolist() == [36.0]
+    with pytest.raises(RuntimeError, match="only a program that ran"):
+        explorer.use()
+
+
+def test_a_function_that_is_used_lives_in_the_notebook(shell, explore):
+    explorer = explore("k = mg.ones(1)\ndef f(x): return x * k\ny = f(k)\n")
+    explorer.toggle("y.detach")
+    explorer.use()
+    shell.run_cell("k = mg.zeros(1)\nr = f(mg.ones(1)).item()")
+    assert shell.user_ns["r"] == 0.0
+
+
+def test_random_numbers_are_the_same_in_every_run(shell, explore):
+    shell.run_cell("import numpy as np, random\nmg.manual_seed(0)")
+    explorer = explore("x = mg.randn(3)\nprint(x.tolist(), np.random.rand(), random.random())")
+    state = mg.get_rng_state().tolist()
+    explorer.toggle("x.requires_grad")
+    first = explorer.printed
+    explorer.toggle("x.requires_grad")
+    assert explorer.printed == first and str(shell.user_ns["x"].tolist()) in first
+    assert mg.get_rng_state().tolist() == state
+
+
+def test_a_computed_tensor_of_another_cell_cannot_run_again(shell, explore):
+    shell.run_cell("a = mg.ones(1, requires_grad=True) * 2")
+    explorer = explore("b = a * 3\nb.backward()")
+    assert not explorer.error and cards(explorer)["b"].value == "[6.]"
+    explorer.toggle("b.detach")
+    assert explorer.error.startswith("a was computed in another cell") and explorer.source == "b = a * 3\nb.backward()"
+
+
+# ---- errors in a toggled program
+
+
+def test_backward_that_is_refused_shows_the_program_and_the_exact_error(explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("x.requires_grad")
+    assert explorer.error.splitlines()[0] == NO_HISTORY and explorer.steps == 0
+    assert not cards(explorer)["z"].requires_grad
+    assert [line["text"] for line in explorer.widget.view["lines"] if line["failed"]] == ["t.backward()"]
+
+
+def test_another_error_shows_with_its_line_and_the_last_good_picture_stays(explore):
+    explorer = explore(SQUARE)
+    good = explorer.model
+    explorer.toggle("no_grad", line=4)
+    explorer.toggle("t.retain_grad")
+    assert explorer.error.startswith("RuntimeError: can't retain_grad on Tensor that has requires_grad=False")
+    assert [line["text"] for line in explorer.widget.view["lines"] if line["failed"]] == ["t.retain_grad()"]
+    assert explorer.widget.view["stale"] and not cards(explorer)["t"].requires_grad
+    explorer.reset()
+    assert explorer.model == good and not explorer.error
+
+
+def test_markup_in_a_program_stays_text(shell, explore):
+    evil = "<img src=x onerror=alert(1)>"
+    explorer = explore(f"x = mg.ones(1)\nglobals()[{evil!r}] = x\nz = x * 2  # {evil}\nif x.requires_grad: raise ValueError({evil!r})\n")
+    explorer.toggle("x.requires_grad")
+    assert explorer.error == f"ValueError: {evil}"
+    assert "<img" not in explorer.figure.svg
+
+
+# ---- steps and the widget
+
+
+def test_steps(explore):
+    explorer = explore(SQUARE)
+    assert (explorer.step, explorer.steps) == (None, 3)          # PowBackward0, MulBackward0, AccumulateGrad
+    explorer.step = 1
+    assert "PowBackward0" in explorer.caption and explorer.widget.view["step"] == 1
+    assert cards(explorer)["x"].grad == ""
+    explorer.step = None
+    assert cards(explorer)["x"].grad == "[36.]" and explorer.widget.view["step"] == 4
+    with pytest.raises(ValueError, match="steps 0 to 3, not 4"):
+        explorer.step = 4
+
+
+def test_the_widgets_messages_do_what_the_methods_do(shell, explore):
+    explorer = explore(SQUARE)
+    press = lambda **message: explorer.widget._handle_custom_msg(message, [])    # noqa: E731
+    press(toggle="y.requires_grad")
+    assert explorer.switches["y.requires_grad"] and explorer.widget.view["usable"]
+    press(step=2)
+    assert explorer.step == 2
+    press(step=explorer.steps + 1)
+    assert explorer.step is None
+    press(use=True)
+    assert shell.user_ns["y"].requires_grad and not explorer.widget.view["usable"]
+    press(reset=True)
+    assert explorer.source == SQUARE and explorer.widget.view["usable"]
+
+
+def test_what_the_widget_shows_of_each_line(explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("no_grad", line=3)
+    lines = explorer.widget.view["lines"]
+    assert [(line["text"], line["changed"], [(s["label"], s["on"]) for s in line["switches"]]) for line in lines[1:4]] == [
+        ("y = mg.tensor([3.0])", False, [("requires_grad", False)]), ("with mg.no_grad():", True, []),
+        ("    z = x * y", True, [("no_grad", True), ("detach()", False), ("retain_grad()", False)])]
+    assert len({line["origin"] for line in lines}) == len(lines)
+
+
+def test_every_setting_of_a_small_program_answers(explore):
+    explorer = explore(SQUARE)
+    for keys in itertools.combinations(explorer.switches, 2):
+        for key in keys:
+            explorer.toggle(key)
+        assert bool(explorer.error) == any(line["failed"] for line in explorer.widget.view["lines"])
+        explorer.reset()
+    assert explorer.source == SQUARE and not explorer.error
+
+
+# ---- the run
+
+
+def ran(source, **notebook):
+    return run(source, Snapshot(source, notebook), "program", nullcontext())
+
+
+def test_a_run_puts_back_what_is_global():
+    show, enabled = sys.displayhook, mg.is_grad_enabled()
+    source = "mg.set_grad_enabled(False)\nmg.manual_seed(7)\nprint('a')\nimport sys; print('w', file=sys.stderr)\n1 / 0\n"
+    state = mg.get_rng_state().tolist()
+    outcome = ran(source, mg=mg)
+    assert (outcome.failure.text, outcome.failure.line) == ("ZeroDivisionError: division by zero", 5)
+    assert outcome.printed == "a\nw\n"
+    assert sys.displayhook is show and mg.is_grad_enabled() == enabled and mg.get_rng_state().tolist() == state
+
+
+@pytest.mark.parametrize("stop", ["raise SystemExit", "raise KeyboardInterrupt"])
+def test_a_run_that_is_stopped_is_an_error_like_others(stop):
+    outcome = ran(stop)
+    assert outcome.failure.line == 1 and outcome.failure.text == stop.split()[1]
+
+
+def test_the_line_of_an_error_in_a_function_is_the_innermost_of_the_program():
+    outcome = ran("def f(a):\n    return np.ones(2) @ np.ones(a)\nf(3)\n", np=np)
+    assert outcome.failure.line == 2
+
+
+def test_a_snapshot_keeps_aliases_and_shares_what_cannot_be_copied():
+    a = mg.zeros(2)
+    notebook = {"mg": mg, "a": a, "b": a.detach(), "c": [a], "unread": mg.ones(1), "lock": (i for i in ())}
+    fresh = Snapshot("a; b; c; lock; mg", notebook).namespace()
+    assert fresh["a"] is not a and fresh["c"][0] is fresh["a"] and fresh["b"].data_ptr() == fresh["a"].data_ptr()
+    assert fresh["mg"] is mg and fresh["lock"] is notebook["lock"] and "unread" not in fresh
+
+
+def test_a_last_expression_is_shown_as_in_a_cell():
+    assert ran("1 + 1\n'last'").printed == "'last'\n"
+    assert ran("x = 1").printed == ""
+    assert [code.co_filename for code in compiled("x = 1\nx", "program")] == ["program", "program"]
