@@ -668,14 +668,16 @@ class CopySlices(Node):
 
     __slots__ = ("fn", "geometry")
 
-    def __init__(self, base: Tensor, view: Tensor, fn: Node) -> None:
+    def __init__(self, base: Tensor, view: Tensor, fn: Node | None) -> None:
         super().__init__((gradient_edge(base), *fn.next_functions[1:]), (base.array.shape,), (base.array.dtype,))
         self.fn, self.geometry = fn, Geometry(base, view)
 
     def release(self) -> None:
-        self.fn.release()
+        self.fn = None
 
     def apply(self, grad: Any, graph: bool) -> tuple:
+        if self.fn is None:
+            raise self._freed_error()
         if grad is None:
             return (None,) * len(self.next_functions)
         first, *others = self.fn.apply(_gather(grad, self.geometry), graph)

@@ -201,8 +201,8 @@ class Node:
 
 
 def forward_name(node: Node) -> str:
-    """A node's name in PyTorch's error texts, by its forward operation: ``MulBackward0`` is ``Mul`` there."""
-    return re.sub(r"Backward\d*$", "", node.name())
+    """A node's name in PyTorch's error texts, by its forward operation: ``MulBackward0`` is ``Mul`` there, ``PowBackward2`` ``Pow2``."""
+    return re.sub(r"Backward0?", "", node.name())
 
 
 class AccumulateGrad(Node):
