@@ -125,9 +125,13 @@ def _random_unit_vector(t: Tensor, generator: Generator) -> np.ndarray:
 
 def _random_gradient(t: Tensor, with_gaps: bool) -> Tensor:
     """Numbers from [-1, 1) in the shape of `t`, as PyTorch draws them, as a leaf that requires grad."""
-    gaps = 2 if with_gaps and t.numel() > 1 else 1
-    drawn = rand(*t.shape[:-1], *(size * gaps for size in t.shape[-1:]), dtype=t.dtype).array * 2 - 1
-    return wrap(drawn[..., ::gaps]).requires_grad_()
+    if with_gaps and t.numel() > 1:
+        drawn = rand(*t.shape[:-1], t.shape[-1] * 2, dtype=t.dtype).array[..., 1::2]
+    else:
+        drawn = rand(*t.shape, dtype=t.dtype).array
+    drawn *= 2
+    drawn -= 1
+    return wrap(drawn).requires_grad_()
 
 
 def _largest(difference: np.ndarray) -> np.generic:
