@@ -100,6 +100,7 @@ class Op:
         self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
         self.params = list(signature.parameters)
         self.defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not p.empty}
+        self.keyword_only = [n for n, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
         self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation == "Tensor"]
         self.node_name = None
         self.source = ""
@@ -204,7 +205,10 @@ def _execute(name: str, source: str, filename: str, constants: dict[str, Any]) -
 
 
 def _signature(operation: Op) -> str:
-    return ", ".join(f"{n}=default_{n}" if n in operation.defaults else n for n in operation.params)
+    parts = [f"{n}=default_{n}" if n in operation.defaults else n for n in operation.params]
+    if operation.keyword_only:
+        parts.insert(len(parts) - len(operation.keyword_only), "*")
+    return ", ".join(parts)
 
 
 def _arguments(operation: Op, reject: str | None) -> list[str]:
@@ -234,8 +238,10 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
     return lines
 
 
-def _kernel_call(operation: Op) -> str:
-    return "kernel({})".format(", ".join(f"{n}_" if n in operation.tensor_params else n for n in operation.params))
+def _kernel_call(operation: Op, plain: bool = False) -> str:
+    arrays = () if plain else operation.tensor_params
+    return "kernel({})".format(", ".join(
+        f"{n}={n}" if n in operation.keyword_only else f"{n}_" if n in arrays else n for n in operation.params))
 
 
 def _run_lines(operation: Op, call: str) -> list[str]:
@@ -324,11 +330,11 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
     lines = [f"def {operation.name}({_signature(operation)}):"]
     if first == "tensors":
         lines += ["    if not any(isinstance(t, Tensor) for t in tensors):",
-                  f"        return kernel({params})"]
+                  f"        return {_kernel_call(operation, plain=True)}"]
     else:
         lines += [f"    if not isinstance({first}, Tensor):",
                   f"        if not any_tensor({params}):",
-                  f"            return kernel({params}) if is_array({params}) else reject(op, ({params},))",
+                  f"            return {_kernel_call(operation, plain=True)} if is_array({params}) else reject(op, ({params},))",
                   f"        {first} = as_tensor({first})"]
     lines += _arguments(operation, reject)
     lines += _run_lines(operation, _kernel_call(operation))

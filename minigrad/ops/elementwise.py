@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import op, public
+from ..function import PUBLIC, op, public
 from ..tensor import Tensor, wrap
 
 # Elementwise arithmetic --------------------------------------------------------------------------------
@@ -17,7 +17,7 @@ from ..tensor import Tensor, wrap
 @op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True,
     self=lambda grad: grad,
     other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
-def add(self, other, alpha=1):
+def add(self, other, *, alpha=1):
     """Elementwise sum, broadcasting."""
     return self + other if alpha == 1 else self + other * alpha
 
@@ -28,23 +28,23 @@ def _no_bool(self, other):
                            "`logical_xor()` operator instead.")
 
 
-@op("__sub__", tex="{self} - {other}", promote="same", inplace=True,
+@op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True,
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-def sub(self, other, alpha=1):
+def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
     return self - other if alpha == 1 else self - other * alpha
 
 
-@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same",
+@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same", method=False,
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 def rsub(self, other: Tensor, alpha=1):
     """``other - self`` for a number: what ``1 - x`` calls."""
     return other - self if alpha == 1 else other - self * alpha
 
 
-@op("__mul__", "__rmul__", tex=r"{self} \odot {other}", promote="same", inplace=True,
+@op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True,
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self)
 def mul(self, other):
@@ -52,7 +52,7 @@ def mul(self, other):
     return self * other
 
 
-@op("__truediv__", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True,
+@op("__truediv__", "true_divide", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True,
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other))
 def div(self, other):
@@ -60,7 +60,7 @@ def div(self, other):
     return self / other
 
 
-@op("__neg__", tex="-{self}", inplace=True, self=lambda grad: -grad)
+@op("__neg__", "negative", tex="-{self}", inplace=True, self=lambda grad: -grad)
 def neg(self):
     """Minus, elementwise."""
     if self.dtype == bool:
@@ -146,10 +146,15 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 
 
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
-Tensor.square = lambda self: pow(self, 2)
 
 
-@op("__mod__", tex=r"{self} \bmod {other}", promote="same", inplace=True,
+@public()
+def square(input: Any) -> Any:
+    """``input ** 2``, elementwise."""
+    return pow(input, 2)
+
+
+@op("__mod__", node="RemainderBackward1", tex=r"{self} \bmod {other}", promote="same", inplace=True,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * floor(self / other))
 def remainder(self, other):
@@ -157,10 +162,43 @@ def remainder(self, other):
     return np.mod(self, other)
 
 
+@op(node="FmodBackward1", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * trunc(self / other))
+def fmod(self, other):
+    """The remainder of division, with the sign of the dividend."""
+    return np.fmod(self, other)
+
+
 @op("__floordiv__", promote="same", inplace=True)
 def floor_divide(self: Tensor, other: Tensor):
     """The quotient rounded down; not differentiable."""
     return np.floor_divide(self, other)
+
+
+@op(node="DivBackward1", inplace=True, promote="same", saves=("rounding_mode",),
+    self=lambda grad: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
+def _div_rounded(self, other, rounding_mode):
+    if rounding_mode == "floor":
+        return np.floor_divide(self, other)
+    if rounding_mode == "trunc":
+        return np.trunc(self / other).astype(self.dtype)
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'")
+
+
+def _divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """The quotient, elementwise; ``rounding_mode="floor"`` and ``"trunc"`` make it whole, with slope 0."""
+    return div(input, other) if rounding_mode is None else _div_rounded(input, other, rounding_mode)
+
+
+def _divide_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`div` in place."""
+    return self.true_divide_(other) if rounding_mode is None else self._div_rounded_(other, rounding_mode)
+
+
+Tensor.div = Tensor.divide = PUBLIC["div"] = PUBLIC["divide"] = _divide
+Tensor.div_ = Tensor.divide_ = _divide_
+
 
 # Elementwise functions --------------------------------------------------------------------------------
 
@@ -266,44 +304,149 @@ def cosh(self):
     return np.cosh(self)
 
 
-@op(tex=r"\tanh({self})", promote="float", inplace=True, self=lambda grad, result: tanh_backward(grad, result))
+@op("arcsinh", tex=r"\operatorname{{arsinh}} {self}", promote="float", inplace=True,
+    self=lambda grad, self: grad * rsqrt(pow(self, 2) + 1))
+def asinh(self):
+    """Inverse hyperbolic sine, elementwise."""
+    return np.arcsinh(self)
+
+
+@op("arccosh", tex=r"\operatorname{{arcosh}} {self}", promote="float", inplace=True,
+    self=lambda grad, self: grad * rsqrt(pow(self, 2) - 1))
+def acosh(self):
+    """Inverse hyperbolic cosine, elementwise."""
+    return np.arccosh(self)
+
+
+@op("arctanh", tex=r"\operatorname{{artanh}} {self}", promote="float", inplace=True,
+    self=lambda grad, self: grad * (1 / (1 - pow(self, 2))))
+def atanh(self):
+    """Inverse hyperbolic tangent, elementwise."""
+    return np.arctanh(self)
+
+
+@op(tex=r"\operatorname{{erf}}({self})", promote="float", inplace=True,
+    self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
+def erf(self):
+    """The error function, elementwise."""
+    return np.frompyfunc(math.erf, 1, 1)(self).astype(self.dtype)
+
+
+@op(tex=r"\operatorname{{erfc}}({self})", promote="float", inplace=True,
+    self=lambda grad, self: -2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
+def erfc(self):
+    """1 minus the error function, elementwise."""
+    return np.frompyfunc(math.erfc, 1, 1)(self).astype(self.dtype)
+
+
+@op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
+    self=lambda grad, self, other: grad * (other * reciprocal(self * self + other * other)),
+    other=lambda grad, self, other: grad * (-self * reciprocal(self * self + other * other)))
+def atan2(self, other):
+    """The angle of the point (other, self), in radians."""
+    return np.arctan2(self, other)
+
+
+@op(tex=r"\sqrt{{{self}^2 + {other}^2}}", promote="float", inplace=True,
+    self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
+def hypot(self, other):
+    """The length of the hypotenuse, elementwise."""
+    return np.hypot(self, other)
+
+
+@op(tex=r"\ln(e^{{{self}}} + e^{{{other}}})", promote="float",
+    self=lambda grad, self, other: grad / (1 + exp(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp(self - other)))
+def logaddexp(self, other):
+    """The logarithm of a sum of exponentials, accurate for large ones."""
+    return np.logaddexp(self, other)
+
+
+@op(node="LerpBackward1", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
+    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self))
+def _lerp_tensor(self, end, weight):
+    return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
+
+
+@op(node="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
+    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
+def _lerp_scalar(self, end, weight):
+    return self + weight * (end - self) if weight < 0.5 else end - (end - self) * (1 - weight)
+
+
+@public()
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """From `input` (weight 0) to `end` (weight 1) on a straight line."""
+    return (_lerp_scalar if isinstance(weight, (int, float)) else _lerp_tensor)(input, end, weight)
+
+
+@public(function=False)
+def lerp_(self: Tensor, end: Any, weight: Any) -> Tensor:
+    """`lerp` in place."""
+    return (self._lerp_scalar_ if isinstance(weight, (int, float)) else self._lerp_tensor_)(end, weight)
+
+
+@op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
+    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
+def addcmul(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 * tensor2``, elementwise."""
+    return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
+
+
+@op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
+    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
+def addcdiv(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 / tensor2``, elementwise."""
+    return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
+
+
+@op(inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))
+def nan_to_num(self, nan=None, posinf=None, neginf=None):
+    """Numbers in place of NaN (0) and infinities (the largest and smallest)."""
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf) if self.dtype.kind == "f" else self.copy()
+
+
+@op(tex=r"\tanh({self})", promote="float", inplace=True, self=lambda grad, result: _tanh_backward(grad, result))
 def tanh(self):
     """Hyperbolic tangent, elementwise."""
     return np.tanh(self)
 
 
 @op(tex=r"{grad_output} \odot (1 - {output}^2)",
-    grad_output=lambda grad, output: tanh_backward(grad, output),
+    grad_output=lambda grad, output: _tanh_backward(grad, output),
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
-def tanh_backward(grad_output, output):
+def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
     return grad_output * (1 - output * output)
 
 
-@op(tex=r"\sigma({self})", promote="float", inplace=True, self=lambda grad, result: sigmoid_backward(grad, result))
+@op(tex=r"\sigma({self})", promote="float", inplace=True, self=lambda grad, result: _sigmoid_backward(grad, result))
 def sigmoid(self):
     """``1 / (1 + exp(-x))``, elementwise."""
     return 1 / (1 + np.exp(-self))
 
 
 @op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}",
-    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    grad_output=lambda grad, output: _sigmoid_backward(grad, output),
     output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
-def sigmoid_backward(grad_output, output):
+def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output
 
 
-@op(tex=r"\max({self}, 0)", inplace=True, self=lambda grad, result: threshold_backward(grad, result, 0))
+@op(tex=r"\max({self}, 0)", inplace=True, self=lambda grad, result: _threshold_backward(grad, result, 0))
 def relu(self):
     """The positive part; the slope at 0 is 0."""
     return np.maximum(self, self.dtype.type(0))
 
 
 @op(tex=r"{grad_output} \odot [{self} > {threshold}]",
-    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    grad_output=lambda grad, self, threshold: _threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_of(grad))
-def threshold_backward(grad_output, self, threshold):
+def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
     return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
 
@@ -344,7 +487,13 @@ def round(self):
     return np.round(self)
 
 
-@op(inplace=True, tex=r"\operatorname{{trunc}}({self})", self=lambda grad: zeros_of(grad))
+@op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
+def frac(self):
+    """What is left of the integer part."""
+    return self - np.trunc(self)
+
+
+@op("fix", inplace=True, tex=r"\operatorname{{trunc}}({self})", self=lambda grad: zeros_of(grad))
 def trunc(self):
     """The integer part."""
     return np.trunc(self)
