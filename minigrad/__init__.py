@@ -2,7 +2,7 @@
 
 ``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
 """
-from . import autograd, creation, ops, random
+from . import autograd, creation, nn, ops, optim, random
 from .dtype import (
     Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
     promote_types, set_default_dtype, uint8,

@@ -1,0 +1,31 @@
+"""Parameter: a tensor that a Module registers when it is assigned as an attribute."""
+from __future__ import annotations
+
+from ..tensor import Tensor, finish, wrap
+
+
+class Parameter(Tensor):
+    """A leaf over the memory of another tensor that requires grad, also if it is made under ``no_grad()``.
+
+    Raises
+    ------
+    RuntimeError
+        "Only Tensors of floating point and complex dtype can require gradients"
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        data = Tensor(0) if data is None else data
+        parameter = wrap(data.array, data._storage, cls)
+        parameter._requires_grad = finish(data.array, requires_grad)._requires_grad
+        return parameter
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        # As in PyTorch, the gradient stays behind.
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()

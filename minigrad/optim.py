@@ -1,0 +1,263 @@
+"""``torch.optim`` for minigrad: SGD, Adam and AdamW.
+
+An optimizer writes into its parameters in place, which counts in their versions: ``backward()`` through a graph from before
+``step()`` that remembers a parameter is refused. A parameter whose ``.grad`` is None is skipped; one whose ``.grad`` is zero is
+not, and momentum or weight decay still move it.
+"""
+from __future__ import annotations
+
+import math
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from .grad_mode import enable_grad
+from .graph import HookDict, RemovableHandle
+from .nn.module import clear_gradients, typename
+from .tensor import Tensor, wrap
+
+__all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
+
+
+class Optimizer:
+    """The base of all optimizers; a subclass says in `_update` how one parameter moves.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (name, Tensor) or of dict
+        What to optimize; each dict is a group of ``params`` with options of its own.
+    defaults : dict
+        The options that a group has unless it says otherwise.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        The groups; ``optimizer.param_groups[0]["lr"] = 0.01`` changes the learning rate.
+    state : dict
+        What is remembered for each parameter, for example its momentum.
+    """
+
+    def __init__(self, params: Iterable, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            + typename(params))
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._step_pre_hooks, self._step_post_hooks = HookDict(), HookDict()
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters that are to be optimized with options of their own.
+
+        Raises
+        ------
+        TypeError, ValueError
+            "can't optimize a non-leaf Tensor"; "some parameters appear in more than one parameter group"; …
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                            "will change between runs. Please use a list instead.")
+        params = [params] if isinstance(params, Tensor) else list(params)
+        names = [p[0] for p in params if isinstance(p, tuple)]
+        if names and len(names) < len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        params = [p[1] if isinstance(p, tuple) else p for p in params]
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
+            if not (p.is_leaf or p.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        param_group.update({"params": params, **({"param_names": names} if names else {})})
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        if len(params) != len(set(params)):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                          "github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+        if {p for group in self.param_groups for p in group["params"]} & set(params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients, or make them zero: backward() adds to what is there."""
+        for group in self.param_groups:
+            clear_gradients(group["params"], set_to_none)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Move every parameter that has a gradient; a closure computes the loss anew, which is returned."""
+        args, kwargs = (self,) if closure is None else (self, closure), {}
+        for hook in list(self._step_pre_hooks.values()):
+            new = hook(self, args, kwargs)
+            if new is not None:
+                if not isinstance(new, tuple) or len(new) != 2:
+                    raise RuntimeError(f"{self.step} must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+                args, kwargs = new
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is not None:
+                    grad = p._grad.array
+                    self._update(p, -grad if group["maximize"] else grad, group)
+                    p._storage.bump()
+        for hook in list(self._step_post_hooks.values()):
+            hook(self, args, kwargs)
+        return loss
+
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step."""
+        return RemovableHandle(self._step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return RemovableHandle(self._step_post_hooks, hook)
+
+    def state_dict(self) -> dict[str, Any]:
+        """State and options, with a number in the place of each parameter."""
+        numbers = {p: i for i, p in enumerate(dict.fromkeys(p for group in self.param_groups for p in group["params"]))}
+        return {"state": {numbers[p]: values for p, values in self.state.items()},
+                "param_groups": [{**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[p] for p in group["params"]]}
+                                 for group in self.param_groups]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take state and options over; parameters are matched by their order.
+
+        Raises
+        ------
+        ValueError
+            "loaded state dict has a different number of parameter groups"; "loaded state dict contains a parameter group that …"
+        """
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(old["params"]) != len(new["params"]) for old, new in zip(self.param_groups, saved, strict=True)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        params = {}
+        for group, new in zip(self.param_groups, saved, strict=True):
+            params.update(zip(new["params"], group["params"], strict=True))
+            new["params"] = group["params"]
+        self.param_groups = saved
+        self.state = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            param = params[number]
+            self.state[param] = {name: value.to(param.dtype) if isinstance(value, Tensor) and name != "step" else value
+                                 for name, value in values.items()}
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines += [f"Parameter Group {i}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")]
+        return "\n".join(lines) + "\n)"
+
+
+def _check(**options: float) -> None:
+    """Refuse negative options."""
+    for name, value in options.items():
+        if not value >= 0:
+            raise ValueError(f"Invalid {name.replace('__', ' ')}: {value}")
+
+
+# Options that PyTorch has for speed or for graphs of the steps; here they only stand in the groups.
+_UNUSED = {"foreach": None, "differentiable": False, "fused": None}
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent: ``p -= lr * grad``, with momentum ``buf = momentum * buf + (1 - dampening) * grad`` in
+    the gradient's place.
+
+    Source: PyTorch 2.13.0, torch/optim/sgd.py.
+    """
+
+    def __init__(self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
+                 nesterov: bool = False, *, maximize: bool = False) -> None:
+        _check(learning__rate=lr, momentum__value=momentum, weight_decay__value=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
+                                  "nesterov": nesterov, "maximize": maximize, **_UNUSED})
+
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+        momentum = group["momentum"]
+        if group["weight_decay"] != 0:
+            grad = grad + group["weight_decay"] * param.array
+        if momentum != 0:
+            state = self.state[param]
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = wrap(grad.copy())
+            else:
+                buffer.array *= momentum
+                buffer.array += (1 - group["dampening"]) * grad
+                buffer._storage.bump()
+            grad = grad + momentum * buffer.array if group["nesterov"] else buffer.array
+        param.array -= float(group["lr"]) * grad
+
+
+class Adam(Optimizer):
+    """Steps in units of the gradient's own size: ``p -= lr * mean / (sqrt(mean of squares) + eps)``, both means running.
+
+    Sources: Kingma and Ba, Adam, 2014; Reddi et al. (`amsgrad`), 2018; PyTorch 2.13.0, torch/optim/adam.py.
+    """
+
+    def __init__(self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+                 decoupled_weight_decay: bool = False) -> None:
+        _check(learning__rate=lr, epsilon__value=eps)
+        for i, beta in enumerate(betas):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        _check(weight_decay__value=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "capturable": False, "decoupled_weight_decay": decoupled_weight_decay, **_UNUSED})
+
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+        lr, (beta1, beta2), decay, state = float(group["lr"]), group["betas"], group["weight_decay"], self.state[param]
+        if not state:
+            state["step"] = wrap(np.zeros((), np.float32))
+            for name in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())):
+                state[name] = wrap(np.zeros_like(param.array))
+        state["step"].array += 1
+        if decay != 0 and group["decoupled_weight_decay"]:
+            param.array *= 1 - lr * decay
+            param._storage.bump()
+        elif decay != 0:
+            grad = grad + decay * param.array
+        mean, square, step = state["exp_avg"].array, state["exp_avg_sq"].array, state["step"].item()
+        mean += (1 - beta1) * (grad - mean)
+        square *= beta2
+        square += (1 - beta2) * grad * grad
+        if group["amsgrad"]:
+            square = np.maximum(state["max_exp_avg_sq"].array, square, out=state["max_exp_avg_sq"].array)
+        deviation = np.sqrt(square)
+        deviation /= math.sqrt(1 - beta2 ** step)
+        deviation += group["eps"]
+        param.array -= lr / (1 - beta1 ** step) * (mean / deviation)
+
+
+class AdamW(Adam):
+    """`Adam` whose weight decay shrinks the parameter itself, ``p *= 1 - lr * weight_decay``, and not by way of the gradient.
+
+    Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2017.
+    """
+
+    def __init__(self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)
