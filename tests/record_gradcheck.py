@@ -97,11 +97,13 @@ def plain(f: Callable) -> Callable[[Any], Callable]:
 
 GRADCHECK: dict[str, Case] = {
     "right": check(plain(lambda x: (x * x).sin())),
-    "right at many points": lambda t: t.autograd.gradcheck(lambda x: (x @ x).exp(), t.eye(2, dtype=t.float64).requires_grad_()),
+    "right for a matrix": lambda t: t.autograd.gradcheck(
+        lambda x: (x @ x).sin(), leaf(t, 1.0, 2.0, 3.0, 4.0).view(2, 2)),
     "wrong": check(half_square),
     "wrong, no exception": check(half_square, raise_exception=False),
     "right within a wide tolerance": check(half_square, 0.001, atol=0.01),
-    "wrong for one input": lambda t: t.autograd.gradcheck(lambda x, y: half_square(t)(y) * x, (leaf(t), leaf(t, 1.0, 2.0, 3.0))),
+    "wrong for one input": lambda t: t.autograd.gradcheck(
+        lambda x, y: half_square(t)(y) * x, (leaf(t), leaf(t, 1.0, 2.0, 3.0))),
     "wrong for one output": check(lambda t: lambda x: (x * 2, half_square(t)(x))),
     "a scalar": check(lambda t: lambda x: half_square(t)(x[0]), 2.0),
     "a 0-d input": lambda t: t.autograd.gradcheck(half_square(t), t.tensor(1.5, dtype=t.float64, requires_grad=True)),
@@ -111,6 +113,9 @@ GRADCHECK: dict[str, Case] = {
         lambda x, y: x.detach() * x * y, (leaf(t, 1.0, 2.0, 4.0), leaf(t, 1.0, 0.5, 0.25, dtype="float32")), eps=0.125),
     "float64 of float32": check(lambda t: lambda x: x.to(t.float64) * 2, dtype="float32", eps=0.125),
     "a kink": check(lambda t: t.relu, 0.0, 1.0),
+    "an infinite slope": check(lambda t: t.sqrt, 0.0, 1.0),
+    "an infinite slope, fast": check(lambda t: t.sqrt, 0.0, 1.0, fast_mode=True),
+    "an infinite value": check(lambda t: t.log, 0.0, 1.0),
     "a kink in the middle": check(lambda t: t.abs, 0.0, 1.0),
     "two inputs": check_two(lambda x, y: x * y),
     "a list of inputs": lambda t: t.autograd.gradcheck(lambda x, y: x / y, [leaf(t), leaf(t, 2.0)]),
@@ -181,7 +186,8 @@ GRADCHECK: dict[str, Case] = {
 GRADCHECK |= {
     "twice": check_twice(plain(lambda x: x * x * x)),
     "twice, linear": check_twice(plain(lambda x: x * 2)),
-    "twice, two inputs": lambda t: t.autograd.gradgradcheck(lambda x, y: (x * y).exp(), (leaf(t), leaf(t, 1.0, 2.0, -1.0))),
+    "twice, two inputs": lambda t: t.autograd.gradgradcheck(
+        lambda x, y: (x * y).exp(), (leaf(t), leaf(t, 1.0, 2.0, -1.0))),
     "twice, two outputs": check_twice(plain(lambda x: (x * x, x.exp()))),
     "twice, wrong the second time": check_twice(constant_square, weights=[1.0, 2.0, 3.0]),
     "twice, wrong the second time, random": check_twice(constant_square),
@@ -192,7 +198,8 @@ GRADCHECK |= {
     "twice, unsteady": check_twice(unsteady, weights=[1.0, 1.0, 1.0]),
     "twice, with gaps": check_twice(plain(lambda x: x * x * x), gen_non_contig_grad_outputs=True),
     "twice, one weight for three": check_twice(plain(lambda x: x * x), weights=[1.0]),
-    "twice, weights without requires_grad": lambda t: t.autograd.gradgradcheck(lambda x: x * x * x, leaf(t), leaf(t).detach()),
+    "twice, weights without requires_grad": lambda t: t.autograd.gradgradcheck(
+        lambda x: x * x * x, leaf(t), leaf(t).detach()),
     "twice, a 0-d output": lambda t: (t.manual_seed(0), t.autograd.gradgradcheck(
         constant_square(t), t.tensor(1.5, dtype=t.float64, requires_grad=True), gen_non_contig_grad_outputs=True)),
     "twice, detached": check_twice(plain(lambda x: x.detach())),
@@ -200,9 +207,11 @@ GRADCHECK |= {
     "twice, float32": lambda t: t.autograd.gradgradcheck(
         lambda x: x * x, leaf(t, 1.0, dtype="float32"), leaf(t, 1.0, dtype="float32"), eps=0.125),
     "twice, nothing to check": check_twice(plain(lambda x: x), check_rev_over_rev=False),
-    "twice, undefined without reverse": check_twice(plain(lambda x: x), check_fwd_over_rev=True, check_rev_over_rev=False),
+    "twice, undefined without reverse": check_twice(
+        plain(lambda x: x), check_fwd_over_rev=True, check_rev_over_rev=False),
     "twice, batched without reverse": check_twice(
-        plain(lambda x: x), check_fwd_over_rev=True, check_rev_over_rev=False, check_undefined_grad=False, check_batched_grad=True),
+        plain(lambda x: x), check_fwd_over_rev=True, check_rev_over_rev=False, check_undefined_grad=False,
+        check_batched_grad=True),
 }
 
 
@@ -233,8 +242,8 @@ TWO = (POINT, OTHER)
 
 # The same questions to each function, each with a point and, where it takes one, a vector.
 FUNCTIONAL: dict[str, Case] = {}
-for name, scalar, vector in [("vjp", False, True), ("jvp", False, True), ("jacobian", False, False), ("hessian", True, False),
-                             ("vhp", True, True), ("hvp", True, True)]:
+for name, scalar, vector in [("vjp", False, True), ("jvp", False, True), ("jacobian", False, False),
+                             ("hessian", True, False), ("vhp", True, True), ("hvp", True, True)]:
     def sized(f: Callable, scalar: bool = scalar) -> Callable:
         return (lambda *args: f(*args).sum()) if scalar else f
 
@@ -253,7 +262,7 @@ for name, scalar, vector in [("vjp", False, True), ("jvp", False, True), ("jacob
         "of a list": ask(name, sized(cube), [1.0], *v),
         "of a tuple with a number": lambda t, name=name: getattr(t.autograd.functional, name)(cube, (t.ones(1), 2.0)),
         "of integers": ask(name, sized(cube), (1, 2, 3), *v),
-        "of a number, linear": ask(name, sized(lambda x: x * 2), POINT, *v),
+        "linear": ask(name, sized(lambda x: x * 2), POINT, *v),
         "linear, with graph": ask(name, sized(lambda x: x * 2), POINT, *v, create_graph=True),
         "linear, strict": ask(name, sized(lambda x: x * 2), POINT, *v, strict=True),
         "linear, strict with graph": ask(name, sized(lambda x: x * 2), POINT, *v, strict=True, create_graph=True),
@@ -285,8 +294,8 @@ for name, scalar, vector in [("vjp", False, True), ("jvp", False, True), ("jacob
             "with a v too short among two": ask(
                 name, (lambda x, y: (x * y).sum()) if scalar else (lambda x, y: (x, y)), TWO, (POINT, (1.0,))),
             "with a number for v": ask(name, sized(cube), POINT, 1.0),
-            "with a text among v": lambda t, name=name, f=sized(cube): getattr(t.autograd.functional, name)(
-                f, leaf(t), (leaf(t), "text")),
+            "with a text among v": lambda t, name=name, sized=sized: getattr(t.autograd.functional, name)(
+                sized(cube), leaf(t), (leaf(t), "text")),
         }.items()}
 
 FUNCTIONAL |= {
@@ -307,7 +316,8 @@ FUNCTIONAL |= {
         t.autograd.functional.jacobian(cube, x, create_graph=True).sum(), x))(leaf(t)),
     "the product differentiated": lambda t: (lambda x: t.autograd.grad(
         t.autograd.functional.hvp(lambda y: cube(y).sum(), x, t.ones_like(x), create_graph=True)[1].sum(), x))(leaf(t)),
-    "under no_grad": lambda t: t.no_grad()(t.autograd.functional.vhp)(lambda x: cube(x).sum(), leaf(t), t.ones_like(leaf(t))),
+    "under no_grad": lambda t: t.no_grad()(t.autograd.functional.vhp)(
+        lambda x: cube(x).sum(), leaf(t), t.ones_like(leaf(t))),
     "under no_grad, with graph": lambda t: t.no_grad()(t.autograd.functional.jvp)(
         cube, leaf(t), t.ones_like(leaf(t)), create_graph=True),
 }
@@ -328,7 +338,8 @@ def outcome(case: Case, library: Any) -> dict[str, Any]:
 def record(cases: dict[str, Case]) -> dict[str, Any]:
     """PyTorch's answers, as they stand in a file."""
     torch = importlib.import_module("torch")
-    return {"torch": torch.__version__.split("+")[0], "cases": {name: outcome(case, torch) for name, case in cases.items()}}
+    answers = {name: outcome(case, torch) for name, case in cases.items()}
+    return {"torch": torch.__version__.split("+")[0], "cases": answers}
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""``torch.autograd.functional``: whole Jacobians and Hessians, and their products with a vector, of a function at a point.
+"""``torch.autograd.functional``: Jacobians and Hessians of a function at a point, and their products with a vector.
 
-Everything here is `grad`, asked several times. A Jacobian is one backward pass per output element. The product of a Jacobian
-with a vector from the right, which a backward pass does not give, comes from two passes: ``u @ J`` is linear in ``u``, so
-differentiating it by ``u`` in the direction ``v`` gives ``J @ v`` (https://j-towns.github.io/2017/06/12/A-new-trick.html).
+Everything here is `grad`, asked several times. A Jacobian is one backward pass per output element. Its product with
+a vector from the right, which a backward pass does not give, comes from two: ``u @ J`` is linear in ``u``, so the
+gradient of ``(u @ J) @ v`` with respect to ``u`` is ``J @ v`` (https://j-towns.github.io/2017/06/12/A-new-trick.html).
 """
 from __future__ import annotations
 
@@ -19,21 +19,27 @@ __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
 
 OUTPUTS = "outputs of the user-provided function"
 STRICT = " This is not allowed in strict mode."
-NOT_DIFFERENTIABLE = ("Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
-                      "differentiable manner from the input when running in strict mode.")
+NOT_DIFFERENTIABLE = (
+    "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+    "differentiable manner from the input when running in strict mode.")
 INDEPENDENT = "The output of the user-provided function is independent of input {}." + STRICT
-CONSTANT_GRADIENT = ("The gradient with respect to input {} is independent of the inputs of the user-provided function." + STRICT)
-CONSTANT_JACOBIAN = ("While computing the hessian, found that the jacobian of the user-provided function with respect to input {} "
-                     "is independent of the input." + STRICT + " You should ensure that your function is twice differentiable and "
-                     "that the jacobian depends on the inputs (this would be violated by a linear function for example).")
-NO_JACOBIAN_GRAPH = ("The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode "
-                     "when create_graph=True.")
+CONSTANT_GRADIENT = (
+    "The gradient with respect to input {} is independent of the inputs of the user-provided function." + STRICT)
+CONSTANT_JACOBIAN = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
+    "independent of the input." + STRICT + " You should ensure that your function is twice differentiable and that the "
+    "jacobian depends on the inputs (this would be violated by a linear function for example).")
+NO_JACOBIAN_GRAPH = (
+    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when "
+    "create_graph=True.")
 NO_HESSIAN_GRAPH = NO_JACOBIAN_GRAPH.replace("jacobian", "hessian")
-JVP_INDEPENDENT = ("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
-                   "backward trick to compute forward mode gradients." + STRICT)
+JVP_INDEPENDENT = (
+    "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+    "backward trick to compute forward mode gradients." + STRICT)
 VHP_INDEPENDENT = "The jacobian of the user-provided function is independent of input {}." + STRICT
-HVP_INDEPENDENT = ("The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed in "
-                   "strict mode as it prevents from using the double backward trick to replace forward mode AD.")
+HVP_INDEPENDENT = (
+    "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed in "
+    "strict mode as it prevents from using the double backward trick to replace forward mode AD.")
 ONE_OUTPUT = "the user-provided function returns a single Tensor"
 ONE_INPUT = "the input to the user-provided function is a single Tensor"
 
@@ -51,11 +57,13 @@ def _tensors(value: Any, what: str, function: str) -> tuple[bool, tuple[Tensor, 
 
 def _fresh(tensors: tuple[Tensor, ...], create_graph: bool, requires_grad: bool) -> tuple[Tensor, ...]:
     """The same values as other tensors: what `func` takes from outside must not count as its argument."""
-    return tuple(t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(requires_grad) for t in tensors)
+    return tuple(t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(requires_grad)
+                 for t in tensors)
 
 
-def _vector(v: Any, like: tuple[Tensor, ...], several: bool, function: str, create_graph: bool, one: str) -> tuple | None:
-    """The given vector, checked against what it is multiplied with; None stands for 1 where there is one number only."""
+def _vector(v: Any, like: tuple[Tensor, ...], several: bool, function: str, create_graph: bool,
+            one: str) -> tuple | None:
+    """The given vector, checked against what it multiplies; None stands for 1 where there is only one number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None if {one} with a single element.")
@@ -66,7 +74,8 @@ def _vector(v: Any, like: tuple[Tensor, ...], several: bool, function: str, crea
                            "The given v should contain a single Tensor.")
     for i, (given, t) in enumerate(zip(v, like, strict=True)):
         if given.shape != t.shape:
-            raise RuntimeError(f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {t.shape} but got {given.shape}.")
+            raise RuntimeError(f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {t.shape} but got "
+                               f"{given.shape}.")
     return v
 
 
@@ -90,7 +99,7 @@ def _gradients(outputs: Sequence[Tensor | None], inputs: tuple[Tensor, ...], gra
 
 def _filled(grads: Sequence[Tensor | None], like: Sequence[Tensor], strict: bool, create_graph: bool, missing: str,
             no_graph: str) -> tuple[Tensor, ...]:
-    """Zeros where nothing arrived; where `strict`, that is an error, and so is a gradient without a graph that was asked for."""
+    """Zeros where nothing arrived. If `strict` that is an error, and so is the lack of a graph that was asked for."""
     for i, g in enumerate(grads if strict else ()):
         if g is None or create_graph and not g.requires_grad:
             raise RuntimeError((missing if g is None else no_graph).format(i))
@@ -142,7 +151,7 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 @enable_grad()
 def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple:
-    """Value, and the Jacobian-vector product ``J @ v``, of a function at a point: two backward passes (see the module's text).
+    """Value, and the Jacobian-vector product ``J @ v``, of a function at a point: two backward passes.
 
     Parameters
     ----------
@@ -164,8 +173,8 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
     u = tuple(zeros_like(out, requires_grad=True) for out in outputs)
     grads = _gradients(outputs, inputs, u, create_graph=True)
     _must_be_recorded(grads, strict, CONSTANT_GRADIENT)
-    product = _filled(_gradients(grads, u, v, create_graph=create_graph), outputs, strict, create_graph, JVP_INDEPENDENT,
-                      NO_JACOBIAN_GRAPH)
+    product = _filled(_gradients(grads, u, v, create_graph=create_graph), outputs, strict, create_graph,
+                      JVP_INDEPENDENT, NO_JACOBIAN_GRAPH)
     return _handed_out(outputs, create_graph, several_out), _handed_out(product, create_graph, several_out)
 
 
@@ -193,25 +202,25 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
     Returns
     -------
     Tensor or (nested) tuple of Tensor
-        ``J[i][j]``, output ``i`` by input ``j``, in the shape of the output followed by that of the input; an index is left out
-        where there was a tensor and not a tuple.
+        ``J[i][j]``, output ``i`` by input ``j``, in the shape of the output followed by that of the input; an index is
+        left out where there was a tensor and not a tuple.
     """
-    _check_strategy(strategy, ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. '
-                    'Otherwise, prefer to use "reverse-mode".')
+    _check_strategy(strategy, ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more '
+                    'performant. Otherwise, prefer to use "reverse-mode".')
     several, inputs = _tensors(inputs, "inputs", "jacobian")
     inputs = _fresh(inputs, create_graph, True)
     several_out, outputs = _tensors(func(*inputs), OUTPUTS, "jacobian")
     _must_be_recorded(outputs, strict, NOT_DIFFERENTIABLE)
     if vectorize and strict:
-        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
-                           "Please either set `strict=False` or `vectorize=False`.")
+        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                           "together. Please either set `strict=False` or `vectorize=False`.")
     result = []
     for i, out in enumerate(outputs):
         # These two name the output, PyTorch's text for a missing graph calls it an input.
         missing = f"Output {i} of the user-provided function is independent of input {{}}." + STRICT
         no_graph = NO_JACOBIAN_GRAPH.format(i)
-        rows = [_filled(_gradients((out.reshape(-1)[k],), inputs, retain_graph=True, create_graph=create_graph), inputs, strict,
-                        create_graph, missing, no_graph) for k in range(out.numel())]
+        rows = [_filled(_gradients((out.reshape(-1)[k],), inputs, retain_graph=True, create_graph=create_graph), inputs,
+                        strict, create_graph, missing, no_graph) for k in range(out.numel())]
         blocks = [stack([row[j] for row in rows]).view(out.shape + t.shape) for j, t in enumerate(inputs)]
         result.append(_handed_out(blocks, create_graph, several))
     return tuple(result) if several_out else result[0]
@@ -240,7 +249,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
     Returns
     -------
     Tensor or tuple of tuples of Tensor
-        ``H[i][j]``, input ``i`` by input ``j``, in the shape of the one followed by that of the other; one tensor if `inputs` is one.
+        ``H[i][j]``, input ``i`` by input ``j``, in the shape of the one followed by that of the other; one tensor if
+        `inputs` is one.
     """
     several, inputs = _tensors(inputs, "inputs", "hessian")
     _check_strategy(outer_jacobian_strategy)
@@ -284,8 +294,8 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
         ``func(*inputs)``, and the product in the shape of `inputs`.
     """
     several, inputs, v, output, grads = _first_derivatives(func, inputs, v, create_graph, strict, "vhp")
-    product = _filled(_gradients(grads, inputs, v, create_graph=create_graph), inputs, strict, create_graph, VHP_INDEPENDENT,
-                      NO_HESSIAN_GRAPH)
+    product = _filled(_gradients(grads, inputs, v, create_graph=create_graph), inputs, strict, create_graph,
+                      VHP_INDEPENDENT, NO_HESSIAN_GRAPH)
     return _handed_out((output,), create_graph, False), _handed_out(product, create_graph, several)
 
 
@@ -308,6 +318,6 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
     several, inputs, v, output, grads = _first_derivatives(func, inputs, v, create_graph, strict, "hvp")
     u = tuple(zeros_like(t, requires_grad=True) for t in inputs)
     second = _gradients(grads, inputs, u, create_graph=True)
-    product = _filled(_gradients(second, u, v, create_graph=create_graph), inputs, strict, create_graph, HVP_INDEPENDENT,
-                      NO_HESSIAN_GRAPH)
+    product = _filled(_gradients(second, u, v, create_graph=create_graph), inputs, strict, create_graph,
+                      HVP_INDEPENDENT, NO_HESSIAN_GRAPH)
     return _handed_out((output,), create_graph, False), _handed_out(product, create_graph, several)
