@@ -1,4 +1,4 @@
-"""Labs: the parts of minigrad that one can touch. ``%load_ext minigrad.lab`` makes ``%%explore`` known to the notebook."""
+"""Labs: the parts of minigrad that one can touch. ``%load_ext minigrad.lab`` makes ``%%explore`` known."""
 from __future__ import annotations
 
 from IPython.core.interactiveshell import InteractiveShell

@@ -1,4 +1,4 @@
-"""``%%explore``: run a cell as usual, then show its program with a switch per flag, the backward pass in steps, and the picture."""
+"""``%%explore``: run a cell as usual, then show its program with a switch per flag, its backward pass and picture."""
 from __future__ import annotations
 
 import ast
@@ -28,9 +28,9 @@ _explorers: list[Explorer] = []
 class Explorer:
     """A program that ran, and what it does with its flags set another way.
 
-    Every control is a method here, the widget only calls them: ``e.toggle("x.requires_grad")``, ``e.step = 2``, ``e.reset()``.
-    A toggle edits the program's text, runs it in a namespace of its own from what the program read when the cell ran, and
-    draws it again. Only `use` writes the notebook's names.
+    Every control is a method here, the widget only calls them: ``e.toggle("x.requires_grad")``, ``e.step = 2``,
+    ``e.reset()``. A toggle edits the program's text, runs it in a namespace of its own from what the program read when
+    the cell ran, and draws it again. Only `use` writes the notebook's names.
 
     Attributes
     ----------
@@ -42,12 +42,14 @@ class Explorer:
         What it printed; the cell's own run prints under the cell.
     """
 
-    def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome, recorder: Recorder) -> None:
+    def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome,
+                 recorder: Recorder) -> None:
         self._program, self._snapshot, self._notebook = program, snapshot, notebook
         self._prefix = f"explore{next(_numbers)}"           # the picture's ids and the program's name in tracebacks
         self._names = sorted({node.id for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)})
-        self._flipped = self._written = frozenset()       # the switches set the other way; those whose values the notebook has
-        self._step: int | None = None                     # None: after the last step
+        self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
+        self._written = self._flipped                       # and how they were when the notebook's names were written
+        self._step: int | None = None                       # None: after the last step
         self._refusal = ""
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
@@ -105,7 +107,9 @@ class Explorer:
         return self.model.caption
 
     def toggle(self, key: str, line: int | None = None) -> None:
-        """Set one switch the other way and run the program again; ``(line …)`` of its name may be left off or given as `line`.
+        """Set one switch the other way and run the program again.
+
+        The ``(line …)`` of its name may be left off, or given as `line`.
 
         Raises
         ------
@@ -145,14 +149,14 @@ class Explorer:
             self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._prefix)
             self._outcome = run(self.source, self._snapshot, self._prefix, recorder)
             # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
-            self._stale = self._outcome.failure is not None and not self._stopped_at_backward()
+            self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
             if not self._stale:
                 self._drawn = recorder, self._named(self._outcome)
         self._show()
 
     def _stopped_at_backward(self) -> bool:
-        failed = self._outcome.failure
-        return failed is not None and failed.line is not None and ".backward(" in self.source.splitlines()[failed.line - 1]
+        line = self._outcome.failure.line
+        return line is not None and ".backward(" in self.source.splitlines()[line - 1]
 
     def _pressed(self, message: dict[str, Any]) -> None:
         """What the widget's controls do."""
@@ -169,7 +173,7 @@ class Explorer:
         self.widget.view = self._view()
 
     def _view(self) -> dict[str, Any]:
-        """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after the backward pass."""
+        """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
         model = self.model
         return {
             "lines": self._lines(), "source": self.source, "svg": Figure(model, prefix=self._prefix, caption=False).svg,
@@ -213,12 +217,12 @@ def _does_something(switch: Switch, outcome: Outcome, recorder: Recorder) -> boo
 
 
 def _library(namespace: dict[str, Any]) -> list[str]:
-    """The notebook's names for minigrad and PyTorch, the package itself first, and for their functions that make tensors."""
+    """The notebook's names for minigrad and PyTorch, the packages first, and for their functions that make tensors."""
     packages = [name for name, value in namespace.items() if getattr(value, "__name__", None) in LIBRARIES]
-    others = [name for name, value in namespace.items()
-              if (isinstance(value, types.ModuleType) and value.__name__.startswith(tuple(f"{root}." for root in LIBRARIES))
-                  or name in CREATORS | {"no_grad"} and getattr(mg, name, None) is value)]
-    return packages + others
+    parts = [name for name, value in namespace.items()
+             if isinstance(value, types.ModuleType) and value.__name__.startswith(("minigrad.", "torch."))]
+    functions = [name for name in CREATORS | {"no_grad"} if name in namespace and namespace[name] is vars(mg).get(name)]
+    return packages + parts + functions
 
 
 def last() -> Explorer:
@@ -229,9 +233,10 @@ def last() -> Explorer:
 
 
 def explore(line: str, cell: str) -> None:
-    """Run the cell as usual, then show its program with a switch per flag and its picture; ``%%explore e`` names the explorer `e`.
+    """Run the cell as usual, then show its program with a switch per flag, and its picture.
 
-    The names land in the notebook, and an error is the cell's error. From Python: ``lab.last().toggle("x.requires_grad")``.
+    The names land in the notebook, and an error is the cell's error. ``%%explore e`` calls the explorer `e`, to drive
+    it from Python: ``e.toggle("x.requires_grad")``; ``lab.last()`` is the one of the cell that ran last.
     """
     shell = get_ipython()
     namespace = shell.user_ns
@@ -248,7 +253,8 @@ def explore(line: str, cell: str) -> None:
                 exec(code, namespace)
     except Exception as caught:
         error = caught
-    explorer = Explorer(program, snapshot, namespace, Outcome(namespace, "", error and failure(error, filename)), recorder)
+    outcome = Outcome(namespace, "", error and failure(error, filename))
+    explorer = Explorer(program, snapshot, namespace, outcome, recorder)
     _explorers[:] = [explorer]
     if line.strip():
         namespace[line.strip()] = explorer
@@ -259,7 +265,7 @@ def explore(line: str, cell: str) -> None:
 
 
 def _as_in_a_cell(wrong: SyntaxError, shell: InteractiveShell) -> Exception:
-    """An error that reads like a cell's syntax error: IPython would show the frames of its own that led to a real one."""
+    """An error that reads like a cell's syntax error; of a real one IPython would show its own frames too."""
     shown = shell.SyntaxTB.structured_traceback(SyntaxError, wrong, [])
     return type("SyntaxError", (Exception,), {"_render_traceback_": lambda self: shown})(str(wrong))
 

@@ -1,4 +1,4 @@
-"""Run a program away from the notebook: in a namespace of its own, from a copy of what it reads, with errors as data."""
+"""Run a program away from the notebook: in its own namespace, from a copy of what it reads, with errors as data."""
 from __future__ import annotations
 
 import ast
@@ -27,7 +27,7 @@ __all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "rebound", "
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as data: its `text` with the notes, and the program's `line` that raised it (None: outside the program)."""
+    """An error as data: its `text` with the notes, and the program's `line` that raised it, if it did."""
 
     text: str
     line: int | None
@@ -45,8 +45,9 @@ class Outcome:
 class Snapshot:
     """What a program reads from `namespace` before it runs, copied: tensors that share memory share it in the copy too.
 
-    Functions of the notebook are rebuilt over the copy, with the names that they read. What cannot be copied (modules, files)
-    is shared. `refused` says why the program cannot run again, or is None: a computed tensor's history belongs to the notebook.
+    Functions of the notebook are rebuilt over the copy, with the names that they read. What cannot be copied (modules,
+    files) is shared. `refused` says why the program cannot run again (a computed tensor's history belongs to the
+    notebook), or is None.
     """
 
     def __init__(self, source: str, namespace: dict[str, Any]) -> None:
@@ -67,7 +68,7 @@ class Snapshot:
         for name, value in values.items():
             try:
                 copies[name] = copy.deepcopy(value, memo)
-            except Exception as error:                         # copying runs code of any class, which may raise anything
+            except Exception as error:                 # copying runs code of any class, which may raise anything
                 if "graph leaves" in str(error):
                     self.refused = (f"{name} was computed in another cell, and its history cannot be copied. "
                                     f"Put the lines that compute {name} into this cell to use the switches.")
@@ -93,10 +94,11 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
     printed, failed = io.StringIO(), None
     before, enabled, show = _random_state(), mg.is_grad_enabled(), sys.displayhook
+    out, err = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
     namespace = snapshot.namespace()
     sys.displayhook = lambda value: None if value is None else print(repr(value))
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), warnings.catch_warnings(), recording:
+        with out, err, warnings.catch_warnings(), recording:
             for code in compiled(source, filename):
                 exec(code, namespace)
     except (Exception, KeyboardInterrupt, SystemExit) as error:

@@ -1,8 +1,8 @@
 """The switches of a program: every flag that its text sets, and the same text with some of them set the other way.
 
 A switch is found in the syntax tree and edits the text at the tree's positions, so a program keeps its comments, its
-layout and every line that no switch touches. The state is the set of switches that are flipped: each text is made from the
-original, so flipping twice gives the original bytes whatever happened in between. What cannot be edited safely
+layout and every line that no switch touches. The state is the set of switches that are flipped: each text is made from
+the original, so flipping twice gives the original bytes whatever happened in between. What cannot be edited safely
 (``requires_grad=flag``, ``**options``, a ``with`` of several items) is not offered.
 """
 from __future__ import annotations
@@ -21,6 +21,8 @@ CREATORS = frozenset(
     "tensor zeros ones empty full eye arange linspace rand randn zeros_like ones_like empty_like full_like rand_like"
     " randn_like Parameter".split())
 LIBRARIES = ("minigrad", "torch")
+RESULTS = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)    # what may give a tensor
+CONTROLS = {"requires_grad_": "requires_grad", "backward": "backward", "retain_grad": "retain_grad"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class _Places:
         return re.match(r"[ \t\f]*", self.lines[line - 1]).group()
 
     def newline(self, line: int) -> str:
-        return re.search(r"[\r\n]*\Z", self.lines[line - 1]).group() or re.search(r"[\r\n]*\Z", self.lines[0]).group() or "\n"
+        ends = (re.search(r"[\r\n]*\Z", text).group() for text in (self.lines[line - 1], self.lines[0], "\n"))
+        return next(filter(None, ends))
 
     def past_parentheses(self, place: int, stop: int) -> int:
         """Step over the parentheses that close an expression: the tree does not count them as part of it."""
@@ -220,7 +223,7 @@ class Program:
             end = re.compile(r"[ \t]*:[ \t]*").match(self.source, end).end()
             opened[block.lineno] = end - places.starts[block.lineno - 1]
             inner, end = places.indent(first.lineno), block.end_lineno
-            while end < len(places.lines) and places.lines[end].startswith(inner + "#"):     # comments that close the block
+            while end < len(places.lines) and places.lines[end].startswith(inner + "#"):    # the block's last comments
                 end += 1
             for line in range(block.lineno + 1, end + 1):
                 if line not in self._in_string and places.lines[line - 1].startswith(inner):
@@ -247,7 +250,8 @@ class Program:
                 yield from self._in_block(statements, under, retained)
         yield from self._backward_at_the_end()
 
-    def _in_block(self, statements: list[ast.stmt], under: set[int], retained: set[str]) -> Iterator[tuple[Switch, _Changes]]:
+    def _in_block(self, statements: list[ast.stmt], under: set[int],
+                  retained: set[str]) -> Iterator[tuple[Switch, _Changes]]:
         groups: list[list[ast.stmt]] = []                       # statements that share a line, with semicolons
         for statement in statements:
             if groups and groups[-1][-1].end_lineno == statement.lineno:
@@ -269,8 +273,10 @@ class Program:
                         yield _switch("detach", target, statement, statement, False), self._detached(statement)
                     if target not in retained:
                         call = f"{target}.retain_grad()"
-                        changes = (_Changes(after=[(statement.end_lineno, statement.lineno, call)])
-                                   if own_line and len(group) == 1 else self._insert(self._places.end(statement), "; " + call))
+                        if own_line and len(group) == 1:
+                            changes = _Changes(after=[(statement.end_lineno, line, call)])
+                        else:
+                            changes = self._insert(self._places.end(statement), "; " + call)
                         yield _switch("retain_grad", target, statement, statement, False), changes
 
     def _controlled(self, statement: ast.stmt, kind: str, group: list[ast.stmt],
@@ -278,13 +284,12 @@ class Program:
         """The switch of a statement that sets a flag or starts a backward pass."""
         places = self._places
         if kind == "requires_grad":
-            target = statement.targets[0].value if isinstance(statement, ast.Assign) else statement.value.func.value
-            flag = self._flag(statement.value, method=True) if isinstance(statement.value, ast.Call) else _bool(statement.value)
-            if flag is None:
-                return None
-            if isinstance(statement.value, ast.Constant):
-                flag = flag, self._replace(statement.value, str(not flag))
-            return _switch(kind, _shown(target), statement, statement, flag[0]), flag[1]
+            value = statement.value
+            if isinstance(statement, ast.Assign):
+                target, flag = statement.targets[0].value, (value.value, self._replace(value, str(not value.value)))
+            else:
+                target, flag = value.func.value, self._flag(value, method=True)
+            return flag and (_switch(kind, _shown(target), statement, statement, flag[0]), flag[1])
         if statement is not group[-1]:
             changes = self._replace(statement, "pass") if statement.lineno == statement.end_lineno else None
         else:
@@ -308,15 +313,15 @@ class Program:
         targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
         if (not isinstance(statement, (ast.Assign, ast.AnnAssign)) or len(targets) != 1
                 or not isinstance(targets[0], (ast.Name, ast.Attribute)) or self._creates(statement.value)
-                or not isinstance(statement.value, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript))):
+                or not isinstance(statement.value, RESULTS)):
             return None
         return _shown(targets[0])
 
     def _may_record(self, statement: ast.stmt) -> bool:
         value = getattr(statement, "value", None)
-        return (isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)) and not _control(statement)
-                and not isinstance(value, (ast.Constant, ast.Name, type(None))) and not self._creates(value)
-                and not _is_detach(value))
+        return (isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return))
+                and not isinstance(value, (ast.Constant, ast.Name, type(None)))
+                and not (_control(statement) or _is_detach(value) or self._creates(value)))
 
     def _member(self, node: ast.AST | None) -> str | None:
         """The last name of ``mg.nn.Parameter`` or of a bare ``tensor``, if it belongs to the library."""
@@ -410,9 +415,8 @@ def _control(statement: ast.AST) -> str | None:
         target = statement.targets[0]
         if isinstance(target, ast.Attribute) and target.attr == "requires_grad" and _bool(statement.value) is not None:
             return "requires_grad"
-    if isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and isinstance(call.func, ast.Attribute):
-        return {"requires_grad_": "requires_grad", "backward": "backward", "retain_grad": "retain_grad"}.get(call.func.attr)
-    return None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return CONTROLS.get(call.func.attr) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
 
 
 def _is_detach(node: ast.AST) -> bool:

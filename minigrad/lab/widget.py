@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 def _css() -> str:
-    """The stylesheet, with the picture's colours as variables: by the system's theme, and by JupyterLab's where there is one."""
+    """The stylesheet, with the picture's colours as variables, by the system's theme and by JupyterLab's."""
     light, dark = ("".join(f"--ag-{role}:{pair[i]};" for role, pair in PALETTE.items()) for i in (0, 1))
     return (f".mg-lab{{{light}}}@media (prefers-color-scheme:dark){{.mg-lab{{{dark}}}}}"
             f"[data-jp-theme-light='true'] .mg-lab{{{light}}}[data-jp-theme-light='false'] .mg-lab{{{dark}}}"
