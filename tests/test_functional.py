@@ -1,6 +1,7 @@
 """``autograd.functional`` gives what PyTorch's gives: values, graphs and texts."""
 from __future__ import annotations
 
+import inspect
 import json
 import runpy
 from pathlib import Path
@@ -27,6 +28,15 @@ def test_the_record_is_what_pytorch_gives_now():
     if torch.__version__.split("+")[0] != RECORDED["torch"]:
         pytest.skip(f"the record is of PyTorch {RECORDED['torch']}, {torch.__version__} is installed")
     assert RECORDER["record"](CASES)["cases"] == RECORDED["cases"]
+
+
+def test_takes_the_arguments_that_pytorch_takes():
+    torch = pytest.importorskip("torch", reason="PyTorch itself is not installed")
+    assert functional.__all__ == torch.autograd.functional.__all__
+    for name in functional.__all__:
+        ours, theirs = (inspect.signature(getattr(library.autograd.functional, name)) for library in (mg, torch))
+        assert [(p.name, p.default) for p in ours.parameters.values()] == [
+            (p.name, p.default) for p in theirs.parameters.values()]
 
 
 def test_the_products_are_rows_and_columns_of_the_matrices():

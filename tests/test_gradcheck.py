@@ -1,6 +1,7 @@
 """gradcheck and gradgradcheck say what PyTorch's do, and can fail."""
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import runpy
@@ -52,8 +53,16 @@ def test_the_record_is_what_pytorch_says_now():
     assert [name for name in now if not same(now[name], RECORDED["cases"][name])] == []
 
 
+def test_takes_the_arguments_that_pytorch_takes():
+    torch = pytest.importorskip("torch", reason="PyTorch itself is not installed")
+    for function in (gradcheck, gradgradcheck):
+        ours, theirs = (inspect.signature(getattr(library.autograd, function.__name__)) for library in (mg, torch))
+        assert [p.replace(annotation=p.empty) for p in ours.parameters.values()] == [
+            p.replace(annotation=p.empty) for p in theirs.parameters.values()]
+
+
 class WrongFormula(Function):
-    """exp with a derivative that is off by a millionth of an exponent."""
+    """exp with the derivative of exp at a point beside it."""
 
     @staticmethod
     def forward(ctx, x):
