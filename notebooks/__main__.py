@@ -274,7 +274,7 @@ def open_lessons(browser: bool) -> int:
     first = found[0] if found else lessons_folder()
     print(f"Opening {first.name} in JupyterLab. To stop it, press Ctrl-C here twice.\n"
           '"Kernel is running over TCP without encryption" is harmless: all of it stays on this computer.', flush=True)
-    command = [PYTHON, "-m", "jupyterlab", first, f"--ServerApp.root_dir={lessons_folder()}"]
+    command = [PYTHON, "-m", "jupyterlab", first, f"--ServerApp.root_dir={lessons_folder()}", "--log-level=WARN"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return run(command, lessons_folder())
