@@ -90,6 +90,19 @@ def _numpy_names(function: Callable) -> Callable:
     return call
 
 
+@functools.cache
+def return_type(name: str, fields: str) -> type[tuple]:
+    """PyTorch's named result of an operation with several outputs: a tuple that prints as ``torch.return_types.max(…)``."""
+    names = fields.split()
+
+    def __repr__(self: tuple) -> str:
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{n}={v!r}" for n, v in zip(names, self, strict=True)) + ")"
+
+    return type(name, (tuple,), {
+        "__slots__": (), "__module__": "torch.return_types", "__repr__": __repr__,
+        **{n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)}})
+
+
 class Op:
     """A declared operation: what pictures, formulas and tests can know about it."""
 
@@ -415,7 +428,7 @@ def _node_class(operation: Op) -> type[Node]:
                      {f"formula_{arg}": f for arg, f in operation.formulas.items()})
     return type(operation.node_name, (OpNode,), {
         "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
-        "saved_outputs": tuple(operation.output_of.get(n) for n in operation.saved),
+        "saved_outputs": tuple(None if n == "indices" else operation.output_of.get(n) for n in operation.saved),
         "attribute_names": tuple(operation.attributes), "__module__": __name__})
 
 
@@ -462,16 +475,10 @@ def reject(operation: Op, args: tuple) -> None:
 
 
 def shape_error(*arrays: np.ndarray) -> RuntimeError:
-    """PyTorch's text for shapes that do not broadcast."""
+    """The error for shapes that do not broadcast."""
     shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
-    a, b = shapes[0], shapes[-1]
-    for other in shapes[1:]:
-        for i in range(1, min(len(a), len(other)) + 1):
-            if a[-i] != other[-i] and 1 not in (a[-i], other[-i]):
-                dim = max(len(a), len(other)) - i
-                return RuntimeError(f"The size of tensor a ({a[-i]}) must match the size of tensor b ({other[-i]}) "
-                                    f"at non-singleton dimension {dim}")
-    return RuntimeError(f"The shapes {list(a)} and {list(b)} do not fit")
+    texts = [reasons.sizes_differ(shapes[0], shape) for shape in shapes[1:]]
+    return RuntimeError(next((text for text in texts if text), f"shapes {[list(s) for s in shapes]} do not broadcast"))
 
 
 def shapes_of(arrays: list[np.ndarray]) -> tuple[tuple, tuple]:

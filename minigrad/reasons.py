@@ -50,6 +50,15 @@ def warn_once(text: str, stacklevel: int = 3) -> None:
         warnings.warn(text, stacklevel=stacklevel)
 
 
+def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """PyTorch's text for two shapes that do not broadcast; None if they do."""
+    for i in range(1, min(len(a), len(b)) + 1):
+        if a[-i] != b[-i] and 1 not in (a[-i], b[-i]):
+            return (f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) at non-singleton dimension "
+                    f"{max(len(a), len(b)) - i}")
+    return None
+
+
 def place(writer: tuple[CodeType, int] | None) -> str:
     """Say where a line is, with its text if it can be had: ``line 4, `y.zero_()`,``."""
     if writer is None:

@@ -222,6 +222,9 @@ class Tensor:
         elif self._grad is None:
             self._grad = wrap(np.asarray(grad))
         else:
+            differ = reasons.sizes_differ(self._grad.array.shape, grad.shape)      # the tensor's .data was exchanged
+            if differ:
+                raise RuntimeError(differ)
             self._grad.array[...] += grad
             self._grad._storage.bump()
 
