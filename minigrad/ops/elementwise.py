@@ -12,6 +12,26 @@ from .. import dtype as dtypes
 from ..function import PUBLIC, op, public
 from ..tensor import Tensor, wrap
 
+
+def two_forms(name: str, number: Callable, tensor: Callable, *dunders: str, inplace: bool = True) -> Callable:
+    """An operation of which PyTorch has two, with nodes of their own: its last argument is a number or a tensor."""
+    last = tensor.op.params[-1]
+
+    def choose(name: str, number: Callable, tensor: Callable, doc: str) -> Callable:
+        def call(input: Any, *args: Any, **kwargs: Any) -> Any:
+            value = kwargs[last] if last in kwargs or not args else args[-1]
+            return (number if isinstance(value, (int, float)) else tensor)(input, *args, **kwargs)
+        call.__name__, call.__doc__ = name, doc
+        return call
+
+    doc = tensor.__doc__
+    if inplace:
+        twins = [getattr(Tensor, f.op.name + "_") for f in (number, tensor)]
+        public(*("__i" + d.removeprefix("__") for d in dunders), function=False)(
+            choose(name + "_", *twins, f"`{name}` in place."))
+    return public(*dunders)(choose(name, number, tensor, doc))
+
+
 # Elementwise arithmetic --------------------------------------------------------------------------------
 
 @op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True,
@@ -154,25 +174,43 @@ def square(input: Any) -> Any:
     return pow(input, 2)
 
 
-@op("__mod__", node="RemainderBackward1", tex=r"{self} \bmod {other}", promote="same", inplace=True,
-    self=lambda grad: grad,
-    other=lambda grad, self, other: -grad * floor(self / other))
-def remainder(self, other):
+@op(node="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True, self=lambda grad: grad)
+def _remainder_number(self, other: Tensor):
+    return np.mod(self, other)
+
+
+@op(node="RemainderBackward1", tex=r"{self} \bmod {other}", promote="same", inplace=True,
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
+def _remainder_tensor(self, other):
     """The remainder of division, with the sign of the divisor."""
     return np.mod(self, other)
 
 
+@op(node="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True, self=lambda grad: grad)
+def _fmod_number(self, other: Tensor):
+    return np.fmod(self, other)
+
+
 @op(node="FmodBackward1", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
-    self=lambda grad: grad,
-    other=lambda grad, self, other: -grad * trunc(self / other))
-def fmod(self, other):
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * trunc(self / other))
+def _fmod_tensor(self, other):
     """The remainder of division, with the sign of the dividend."""
     return np.fmod(self, other)
 
 
-@op("__floordiv__", promote="same", inplace=True)
-def floor_divide(self: Tensor, other: Tensor):
-    """The quotient rounded down; not differentiable."""
+remainder = two_forms("remainder", _remainder_number, _remainder_tensor, "__mod__")
+fmod = two_forms("fmod", _fmod_number, _fmod_tensor)
+
+
+def not_implemented(name: str) -> None:
+    """What a derivative does that PyTorch does not have."""
+    raise RuntimeError(f"derivative for {name} is not implemented")
+
+
+@op("__floordiv__", node="NotImplemented", promote="same", inplace=True,
+    self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
+def floor_divide(self, other):
+    """The quotient rounded down; it has no derivative."""
     return np.floor_divide(self, other)
 
 
@@ -366,6 +404,7 @@ def logaddexp(self, other):
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self))
 def _lerp_tensor(self, end, weight):
+    """From `input` (weight 0) to `end` (weight 1) on a straight line."""
     return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
 
 
@@ -375,16 +414,7 @@ def _lerp_scalar(self, end, weight):
     return self + weight * (end - self) if weight < 0.5 else end - (end - self) * (1 - weight)
 
 
-@public()
-def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """From `input` (weight 0) to `end` (weight 1) on a straight line."""
-    return (_lerp_scalar if isinstance(weight, (int, float)) else _lerp_tensor)(input, end, weight)
-
-
-@public(function=False)
-def lerp_(self: Tensor, end: Any, weight: Any) -> Tensor:
-    """`lerp` in place."""
-    return (self._lerp_scalar_ if isinstance(weight, (int, float)) else self._lerp_tensor_)(end, weight)
+lerp = two_forms("lerp", _lerp_scalar, _lerp_tensor)
 
 
 @op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
@@ -536,33 +566,100 @@ def where(condition: Any, self: Any = None, other: Any = None) -> Any:
 Tensor.where = lambda self, condition, other: where(condition, self, other)
 
 
-@op(node="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{masked\_fill}}({self})",
-    self=lambda grad, mask: masked_fill(grad, mask, 0),
-    value=lambda grad, mask: where(mask, grad, 0))
-def masked_fill(self, mask: Tensor, value):
-    """`self` with `value` where the mask holds."""
-    return np.where(mask, np.asarray(value, self.dtype), self)
+@op(node="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
+    self=lambda grad, mask: masked_fill(grad, mask, 0))
+def _masked_fill_number(self, mask: Tensor, value):
+    return _masked(self, mask, value)
 
 
-@op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self})",
+@op(node="MaskedFillBackward1", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
+    self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0))
+def _masked_fill_tensor(self, mask: Tensor, value):
+    """`input` with `value` where the mask holds."""
+    if value.ndim:
+        raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                           f"{value.ndim} dimension(s).")
+    return _masked(self, mask, value)
+
+
+def _masked(self, mask, value):
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].name)
+    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+
+
+masked_fill = two_forms("masked_fill", _masked_fill_number, _masked_fill_tensor)
+
+
+@op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0))
-def clamp(self, min=None, max=None):
-    """Limited to [min, max]; inside, the bounds included, the slope is 1."""
-    if min is None and max is None:
+def _clamp_numbers(self, min, max):
+    return _clipped(self, min, max)
+
+
+@op(node="ClampBackward0", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
+    self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
+    min=lambda grad, self, min, max: where(self < min if max is None else logical_and(min < max, self < min), grad, 0),
+    max=lambda grad, self, min, max: where(self > max if min is None else logical_or(self > max, max < min), grad, 0))
+def _clamp_tensors(self, min, max):
+    return _clipped(self, min, max)
+
+
+def _clipped(self, low, high):
+    bounds = [x for x in (low, high) if x is not None]
+    if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if self.dtype.kind != "f" and isinstance(min if min is not None else max, float):
-        self = self.astype(dtypes.get_default_dtype().numpy)
-    return np.clip(self, min, max).astype(self.dtype)
+    self, *bounds = dtypes.promote(self, *bounds)
+    out = np.maximum(self, bounds[0]) if low is not None else self
+    return np.minimum(out, bounds[-1]) if high is not None else out
+
+
+@public("clip")
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Limited to [min, max], numbers or tensors; inside, the bounds included, the slope is 1."""
+    return (_clamp_tensors if isinstance(min, Tensor) or isinstance(max, Tensor) else _clamp_numbers)(input, min, max)
+
+
+@public("clip_", function=False)
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """`clamp` in place."""
+    tensors = isinstance(min, Tensor) or isinstance(max, Tensor)
+    return (self._clamp_tensors_ if tensors else self._clamp_numbers_)(min, max)
+
+
+@op(node="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
+    self=lambda grad, self, min: where(self >= min, grad, 0))
+def _clamp_min_number(self, min):
+    return _clipped(self, min, None)
+
+
+@op(node="ClampMinBackward1", inplace=True, tex=r"\max({self}, {min})",
+    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))
+def _clamp_min_tensor(self, min):
+    """Limited from below."""
+    return _clipped(self, min, None)
+
+
+@op(node="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
+    self=lambda grad, self, max: where(self <= max, grad, 0))
+def _clamp_max_number(self, max):
+    return _clipped(self, None, max)
+
+
+@op(node="ClampMaxBackward1", inplace=True, tex=r"\min({self}, {max})",
+    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))
+def _clamp_max_tensor(self, max):
+    """Limited from above."""
+    return _clipped(self, None, max)
+
+
+clamp_min = two_forms("clamp_min", _clamp_min_number, _clamp_min_tensor)
+clamp_max = two_forms("clamp_max", _clamp_max_number, _clamp_max_tensor)
 
 
 def _inside(self: Any, low: Any, high: Any) -> Any:
     inside = self == self if low is None else self >= low
     return inside if high is None else logical_and(inside, self <= high)
-
-
-def clamp_min(self: Tensor, min: float) -> Tensor:
-    """Limited from below."""
-    return clamp(self, min)
 
 
 def _comparison(name: str, dunder: str, kernel: Callable, symbol: str) -> Callable:
@@ -578,28 +675,45 @@ gt, ge = _comparison("gt", "__gt__", np.greater, ">"), _comparison("ge", "__ge__
 Tensor.__hash__ = object.__hash__
 
 
-@op()
-def logical_and(self: Tensor, other: Tensor):
-    """Both nonzero, elementwise, as bool."""
-    return np.logical_and(self, other)
+def _bool_valued(name: str, kernel: Callable, doc: str, inplace: bool = False) -> Callable:
+    if kernel.nin == 1:
+        def function(self: Tensor):
+            return kernel(self)
+    else:
+        def function(self: Tensor, other: Tensor):
+            return kernel(self, other)
+    function.__name__, function.__doc__ = name, f"{doc}, elementwise, as bool; never recorded."
+    return op(inplace=inplace)(function)
 
 
-@op()
-def logical_or(self: Tensor, other: Tensor):
-    """Either nonzero, elementwise, as bool."""
-    return np.logical_or(self, other)
+logical_and = _bool_valued("logical_and", np.logical_and, "Both nonzero", inplace=True)
+logical_or = _bool_valued("logical_or", np.logical_or, "Either nonzero", inplace=True)
+logical_xor = _bool_valued("logical_xor", np.logical_xor, "Exactly one nonzero", inplace=True)
+logical_not = _bool_valued("logical_not", np.logical_not, "Zero", inplace=True)
+isnan = _bool_valued("isnan", np.isnan, "Not a number")
+isinf = _bool_valued("isinf", np.isinf, "Infinite")
+isfinite = _bool_valued("isfinite", np.isfinite, "Neither infinite nor NaN")
+signbit = _bool_valued("signbit", np.signbit, "Whether the sign is minus")
 
 
-@op()
-def logical_xor(self: Tensor, other: Tensor):
-    """Exactly one nonzero, elementwise, as bool."""
-    return np.logical_xor(self, other)
+@public()
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether elements differ by at most ``atol + rtol * |other|``."""
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
+    return wrap(np.asarray(np.isclose(input.array, other.array, rtol, atol, equal_nan)))
 
 
-@op()
-def logical_not(self: Tensor):
-    """Zero, elementwise, as bool."""
-    return np.logical_not(self)
+@public()
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close, as `isclose` defines it."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+@public()
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have one shape and the same elements."""
+    return input.shape == other.shape and bool((input.array == other.array).all())
 
 
 @op("__and__", promote="same", inplace=True)
@@ -625,23 +739,6 @@ def bitwise_not(self: Tensor):
     """``~self``, elementwise."""
     return ~self
 
-
-@op()
-def isnan(self: Tensor):
-    """Which elements are not a number."""
-    return np.isnan(self)
-
-
-@op()
-def isinf(self: Tensor):
-    """Which elements are infinite."""
-    return np.isinf(self)
-
-
-@op()
-def isfinite(self: Tensor):
-    """Which elements are neither infinite nor NaN."""
-    return np.isfinite(self)
 
 # Writing --------------------------------------------------------------------------------
 

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..function import op, public
-from ..tensor import Tensor, wrap
-from .views import _alias, reshape, select, slice, unsqueeze
+from .. import dtype as dtypes
+from ..function import op, public, return_type, shape_error
+from ..tensor import Tensor, check_dim, wrap
+from .elementwise import masked_fill, two_forms
+from .views import _alias, broadcast_to, cat, reshape, select, slice, unsqueeze
 
 # Indexing --------------------------------------------------------------------------------
 
@@ -173,3 +176,271 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
 
 
 Tensor.__getitem__, Tensor.__setitem__ = _getitem, _setitem
+
+
+# Along a dimension ---------------------------------------------------------------------------------------------------------
+
+def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
+    """An index tuple that takes ``index[i][j][k]`` for the coordinate `dim` and i, j, k for the others."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if index.ndim != array.ndim and index.size and (index.ndim or 1) != (array.ndim or 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if name == "gather" else "self")
+                           + " tensor")
+    dim = check_dim(dim, array.ndim)
+    for d, (n, size) in enumerate(zip(index.shape, array.shape)):
+        if d != dim and n > size and index.size:
+            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
+                               f"{list(array.shape)} apart from dimension {dim}")
+    return _in_range(index, dim, array, name), dim
+
+
+def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
+    size = array.shape[dim] if array.ndim else 1
+    bad = index[(index < 0) | (index >= size)]
+    if bad.size:
+        raise IndexError("index out of range in self") if name == "index_select" else RuntimeError(
+            f"index {bad.flat[0]} is out of bounds for dimension {dim} with size {size}")
+    if not array.ndim:
+        return ()
+    return tuple(index if d == dim else np.arange(n).reshape(-1, *(1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape))
+
+
+@op(saves=("self", "sparse_grad"), tex=r"\operatorname{{gather}}({self}, {index})",
+    self=lambda grad, self_sym_sizes, dim, index: scatter_add(grad_zeros(grad, self_sym_sizes), dim, index, grad))
+def gather(self, dim, index: Tensor, *, sparse_grad=False):
+    """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
+    place, dim = _along(index, dim, self, "gather")
+    return self[place] if self.ndim else np.broadcast_to(self, index.shape).copy()
+
+
+def _scattered(self, dim, index, src, write, name="scatter"):
+    place, dim = _along(index, dim, self, name)
+    if isinstance(src, np.ndarray) and src.ndim:
+        if src.dtype != self.dtype:
+            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+        src = src[tuple(builtins.slice(n) for n in index.shape)]
+    out = self.copy()
+    write(out, place, src)
+    return out
+
+
+def _put(out, place, values):
+    out[place] = values
+
+
+@op(node="ScatterBackward0", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
+    self=lambda grad, dim, index: scatter(grad, dim, index, 0.0), src=lambda grad, dim, index: gather(grad, dim, index))
+def _scatter_tensor(self, dim, index: Tensor, src):
+    """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0)."""
+    return _scattered(self, dim, index, src, _put)
+
+
+@op(node="ScatterBackward1", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {value})",
+    self=lambda grad, dim, index: scatter(grad, dim, index, 0.0))
+def _scatter_number(self, dim, index: Tensor, value):
+    return _scattered(self, dim, index, value, _put)
+
+
+@public()
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0)."""
+    src = value if src is None else src
+    return (_scatter_number if isinstance(src, (int, float)) else _scatter_tensor)(input, dim, index, src)
+
+
+@public(function=False)
+def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
+    """`scatter` in place."""
+    src = value if src is None else src
+    return (self._scatter_number_ if isinstance(src, (int, float)) else self._scatter_tensor_)(dim, index, src)
+
+
+@op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
+    self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
+def scatter_add(self, dim, index: Tensor, src):
+    """A copy with ``out[index[i][j]][j] += src[i][j]`` (for dim 0); several indices at one place add up."""
+    return _scattered(self, dim, index, src, np.add.at, "scatter_add")
+
+
+def _rows(self, dim, index, name):
+    dim = check_dim(dim, self.ndim)
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
+    if index.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    _in_range(index.reshape(-1), dim, self, name)
+    return (builtins.slice(None),) * dim + (index.reshape(-1),) if self.ndim else ()
+
+
+@op(tex="{self}[{index}]",
+    self=lambda grad, self_sym_sizes, dim, index: index_add(grad_zeros(grad, self_sym_sizes), dim, index, grad))
+def index_select(self, dim, index: Tensor):
+    """The slices at the given indices along a dimension."""
+    return self[_rows(self, dim, index, "index_select")].copy()
+
+
+@op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})", saves=("source",),
+    self=lambda grad: grad,
+    source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
+def index_add(self, dim, index: Tensor, source, *, alpha=1):
+    """A copy with slices added at the given indices along a dimension."""
+    out = self.copy()
+    np.add.at(out, _rows(self, dim, index, "index_add"), source if alpha == 1 else source * alpha)
+    return out
+
+
+@op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0), source=lambda grad, dim, index: index_select(grad, dim, index))
+def index_copy(self, dim, index: Tensor, source):
+    """A copy with slices replaced at the given indices along a dimension."""
+    out = self.copy()
+    out[_rows(self, dim, index, "index_copy")] = source
+    return out
+
+
+@op(node="IndexFillBackward0", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0))
+def _index_fill_number(self, dim, index: Tensor, value):
+    out = self.copy()
+    out[_rows(self, dim, index, "index_fill_")] = value
+    return out
+
+
+@op(node="IndexFillBackward1", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    value=lambda grad, dim, index: index_select(grad, dim, index))
+def _index_fill_tensor(self, dim, index: Tensor, value):
+    """A copy with a number in the slices at the given indices along a dimension."""
+    return _index_fill_number(self, dim, index, value)
+
+
+index_fill = two_forms("index_fill", _index_fill_number, _index_fill_tensor)
+
+
+@public()
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """`gather` whose index broadcasts; without `dim`, from the flattened tensor."""
+    if dim is None:
+        return gather(reshape(input, -1), 0, reshape(indices, -1))
+    dim = check_dim(dim, input.ndim)
+    shape = np.broadcast_shapes(*(x.shape[:dim] + (1,) + x.shape[dim + 1:] for x in (input.array, indices.array)))
+    sizes = [shape[:dim] + (x.shape[dim],) + shape[dim + 1:] for x in (input, indices)]
+    return gather(broadcast_to(input, sizes[0]), dim, broadcast_to(indices, sizes[1]))
+
+
+# Masks ---------------------------------------------------------------------------------------------------------------------
+
+@op(saves=("self",), tex="{self}[{mask}]", self=lambda grad, self_sym_sizes, mask: masked_scatter(
+    grad_zeros(grad, np.broadcast_shapes(tuple(self_sym_sizes), tuple(mask.shape))), mask, grad))
+def masked_select(self, mask: Tensor):
+    """The elements where the mask holds, as a vector."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    try:
+        return np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape))[np.broadcast_to(
+            mask, np.broadcast_shapes(self.shape, mask.shape))]
+    except ValueError:
+        raise shape_error(self, mask) from None
+
+
+@op(inplace=True, tex=r"\operatorname{{scatter}}({self}, {mask}, {source})",
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
+    source=lambda grad, mask, source_sym_sizes: _masked_source(grad, mask, source_sym_sizes))
+def masked_scatter(self, mask: Tensor, source):
+    """A copy with the elements of `source`, in order, where the mask holds."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
+                           + dtypes.of_numpy[mask.dtype].name)
+    if self.dtype != source.dtype:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
+                           f"{dtypes.of_numpy[self.dtype].scalar_type} and {dtypes.of_numpy[source.dtype].scalar_type}")
+    shape = np.broadcast_shapes(self.shape, mask.shape)
+    out, mask = np.array(np.broadcast_to(self, shape)), np.broadcast_to(mask, shape)
+    n = int(mask.sum())
+    if n > source.size:
+        raise RuntimeError(f"Number of elements of source < number of ones in mask")
+    out[mask] = source.reshape(-1)[:n]
+    return out
+
+
+def _masked_source(grad: Any, mask: Any, sizes: tuple) -> Any:
+    """The gradient of masked_scatter's source: the elements that were used, then zeros for the others."""
+    used = masked_select(grad, mask)
+    rest = math.prod(sizes) - used.shape[0]
+    return reshape(cat([used, grad_zeros(grad, (rest,))]) if rest else used, tuple(sizes))
+
+
+# Order ---------------------------------------------------------------------------------------------------------------------
+
+def select_gradient(grad: Any, dim: int, indices: Any, sizes: tuple, keepdim: bool = True) -> Any:
+    """Zeros with the gradient where a reduction or an ordering took its values from."""
+    if not keepdim and len(sizes):
+        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
+    return scatter_add(grad_zeros(grad, sizes), dim, indices, grad)
+
+
+def _order(array, dim, descending):
+    if not array.ndim:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(array, dim, stable=True)
+    return array.shape[dim] - 1 - np.flip(np.argsort(np.flip(array, dim), dim, stable=True), dim)
+
+
+def _taken(array, indices, dim):
+    return np.take_along_axis(array, indices, dim) if array.ndim else array.copy()
+
+
+@op(node="SortBackward0", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _sort(self, dim, descending):
+    indices = _order(self, check_dim(dim, self.ndim), descending)
+    return _taken(self, indices, dim), indices
+
+
+@public()
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple:
+    """The elements in order along a dimension, and where they were: ``(values, indices)``."""
+    return return_type("sort", "values indices")(_sort(input, dim, descending))
+
+
+@public()
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Where the elements of the sorted tensor are."""
+    return sort(input, dim, descending)[1]
+
+
+@op(node="TopkBackward0", outputs=("values", "indices"), tex=r"\operatorname{{topk}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _topk(self, k, dim, largest):
+    dim = check_dim(dim, self.ndim)
+    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    indices = np.take(_order(self, dim, largest), np.arange(k), dim)
+    return _taken(self, indices, dim), indices
+
+
+@public()
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple:
+    """The k largest (or smallest) elements along a dimension, in order, and where they were."""
+    return return_type("topk", "values indices")(_topk(input, k, dim, largest))
+
+
+@public()
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero, one row each."""
+    indices = np.nonzero(input.array)
+    return tuple(wrap(i) for i in indices) if as_tuple else wrap(np.stack(indices, 1) if input.ndim else np.argwhere(input.array))
+
+
+@public()
+def argwhere(input: Any) -> Any:
+    """The indices of the elements that are not zero, one row each."""
+    return nonzero(input)
+
+
+@public(method=False)
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+    """Which elements are among the test elements."""
+    return wrap(np.isin(*(getattr(x, "array", x) for x in (elements, test_elements)), invert=invert))

@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..engine import sum_to_size as array_sum_to_size
-from ..function import PUBLIC, OPS, op, public, watch
+from ..function import OPS, PUBLIC, op, public, watch
 from ..tensor import Tensor, check_dim, wrap
 
 
