@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .model import DONE, FAILED, IDLE, NOW, Accumulator, Block, Card, Edge, Memory, Model, Op, Saved
 from .program import LONGEST, Call, Slot, Step, is_accumulator, memory_of, named_tensors, node_name, read
+from .text import card_name, sentence
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -92,7 +93,7 @@ class _Builder:
         """The line that gave a tensor its name: its operation's, or for a leaf the last assignment before its first use."""
         if any(slot in call.outputs for call in self.calls) or slot.line is None or self.program.filename is None:
             return slot.line
-        for line in range(slot.line, 0, -1):
+        for line in range(slot.line - 1, 0, -1):
             if re.match(rf"\s*{re.escape(card.name)}\s*=[^=]", linecache.getline(self.program.filename, line)):
                 return line
         return slot.line
@@ -101,8 +102,9 @@ class _Builder:
         op = Op(f"o{len(self.ops)}", call.text, node_name(call.node) if call.nodes else "", "" if call.nodes else call.would,
                 max(0, len(call.nodes) - 1), call.cut, call.inplace, [self.slots[s].id for s in call.inputs],
                 [self.slots[s].id for s in call.outputs], line=call.line, source=call.source)
-        for _, name, slot, text in call.saved:
-            shown = (self.slots[slot].name or self.slots[slot].value) if slot in self.slots else ""
+        place = {slot: i for i, slot in enumerate(call.inputs)}
+        for _, name, slot, text in sorted(call.saved, key=lambda saved: place.get(saved[2], len(place))):
+            shown = self.slots[slot].name or ("its result" if slot in call.outputs else "its input") if slot else ""
             version, now = call.versions.get(name, (0, 0))
             if slot is None and name in ("self", "other", "result", "mat1", "mat2"):
                 op.saved.append(Saved(text, version=version, now=now))
@@ -115,7 +117,8 @@ class _Builder:
             op.number, op.state = turn, self._state(turn)
         elif call.freed:
             op.state = DONE
-        op.freed = call.freed and (op.number is None or op.state == DONE or self.step is None)
+        last = max((i for i, s in enumerate(self.program.trace, 1) if s.node in call.nodes), default=None)
+        op.freed = call.freed and (last is None or self.step is None or last < self.step)
         for slot in call.outputs:
             self.slots[slot].op = op.id
         self.ops[call] = op
@@ -136,17 +139,16 @@ class _Builder:
             if slot.tensor is not None:
                 sharing.setdefault(memory_of(slot.tensor), []).append(slot)
         for memory, slots in sharing.items():
-            names = list(dict.fromkeys(self.slots[s].name for s in slots if self.slots[s].name))
+            shown = [s for s in slots if s.ended is None]
+            names = list(dict.fromkeys(card_name(self.slots[s]) for s in shown if self.slots[s].name))
             writes = [call.text for call in self.program.writes.get(memory, ())]
-            tensors = {id(s.tensor) for s in slots if self.slots[s].name}
-            if len(tensors) < 2 and not writes or memory not in self.program.cells:
+            if len(names) < 2 and not writes or memory not in self.program.cells:
                 continue
             storage = slots[0].tensor.untyped_storage()
             now = self.program.cells[memory]
             was = self.program.was.get(memory, now)
             cells = [(a, "" if a == b else b) for a, b in zip(now, was, strict=False)]
             size = storage.nbytes() // slots[0].tensor.element_size()
-            shown = [s for s in slots if s.ended is None]
             found = Memory(f"m{len(self.model.memories)}", names, [self.slots[s].id for s in shown], cells, storage.nbytes(),
                            max(self.slots[s].version for s in slots), writes, size - len(cells))
             self.model.memories.append(found)
@@ -217,7 +219,8 @@ class _Builder:
                 self.model.edges.append(edge)
                 arriving.setdefault((child, output_nr), []).append(edge)
         for edges in arriving.values():
-            parts = [e.gradient for e in edges if e.gradient]
+            in_turn = sorted((e for e in edges if e.gradient), key=lambda e: self.model.op(e.source).number or 0)
+            parts = [e.gradient for e in in_turn]
             if len(parts) > 1 and not edges[0].target.startswith("o"):
                 for edge in edges:
                     edge.sums = " + ".join(parts)
@@ -232,7 +235,8 @@ class _Builder:
             node = next(child for child, _ in self.arriving if is_accumulator(child) and child.variable is slot.tensor)
             last = next((s for s in reversed(trace[:at]) if s.node is node), None)
             if last is not None and last.before and last.after == card.grad:
-                card.total = f"{last.before} + {last.received[0]} = {last.after}"
+                sums = next((e.sums for e in self.arriving.get((node, 0), ()) if e.sums), "")
+                card.total = f"{last.before} + {f'({sums})' if sums else last.received[0]} = {last.after}"
         else:
             node = slot.node
         if not card.grad:
@@ -240,7 +244,8 @@ class _Builder:
         receiver, state = self._turn(node)
         if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
             return
-        parts = [e.gradient for e in self.arriving.get((node, slot.output_nr), ()) if e.gradient]
+        arrived = [e for e in self.arriving.get((node, slot.output_nr), ()) if e.gradient]
+        parts = [e.gradient for e in sorted(arrived, key=lambda e: self.model.op(e.source).number or 0)]
         if state in (NOW, FAILED):
             card.gradient = receiver.received[slot.output_nr if len(receiver.received) > slot.output_nr else 0]
         elif parts:
@@ -273,9 +278,10 @@ class _Builder:
             name = step.slot.name or "the leaf"
             name = self.slots[step.slot].name or name if step.slot in self.slots else name
             if step.before == step.after:
-                return f"{head} of {name}: receives {step.received[0]}; {name} does not require grad any more, " \
-                       f"{name}.grad stays {step.after or 'None'}."
-            return f"{head} of {name}: {name}.grad was {step.before or 'None'}, receives {step.received[0]}, becomes {step.after}."
+                return sentence(f"{head} of {name}: receives {step.received[0]}; {name} does not require grad any more, "
+                                f"{name}.grad stays {step.after or 'None'}")
+            return sentence(f"{head} of {name}: {name}.grad was {step.before or 'None'}, receives {step.received[0]}, "
+                            f"becomes {step.after}")
         call = next((c for c in self.calls if step.node in c.nodes), None)
         if call is None:
             return f"{head}: left out of the picture."

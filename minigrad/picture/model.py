@@ -41,7 +41,7 @@ class Card:
     flow, gradient : str
         A gradient that is here at this step without being stored: "passing" (an intermediate result) or "arriving" (a leaf).
     total : str
-        "10. + 10. = 20." where a second backward pass added to ``.grad``.
+        "10. + 10. = 20." where a second backward pass added to ``.grad``, with the parts if there were several: "10. + (4. + 6.)".
     accumulator : Accumulator or None
         Of a leaf that the recorded graph leads to.
     op, block, storage : str or None

@@ -15,6 +15,7 @@ import numpy as np
 from .model import Card
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "matmul": "@", "mm": "@", "mv": "@", "dot": "@", "bmm": "@"}
+SHOWN_NUMBERS = ("exponent", "self", "other")     # plain numbers that a node remembers and that say something to a reader
 MOST_INLINE = 4          # so many elements of a vector are written out
 LONGEST = 22             # characters of a value or a gradient that are written out
 MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
@@ -207,7 +208,7 @@ def remember(call: Call) -> None:
                 slot = next((s for s in [*call.inputs, *call.outputs] if _same(s, value)), None)
                 text = f"a {tuple(value.shape)} tensor" if value.numel() > 1 else printed(value)
                 call.saved.append((node, name, slot, text))
-            elif isinstance(value, (int, float)) and not isinstance(value, bool) and (name, value) != ("alpha", 1):
+            elif name in SHOWN_NUMBERS and isinstance(value, (int, float)):
                 call.saved.append((node, name, None, f"{value:g}"))
 
 

@@ -10,7 +10,6 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -46,6 +45,7 @@ class Recorder:
 
     def __init__(self, filename: str | None = None) -> None:
         self.filename, self.lines = filename, set()
+        self.names: Mapping[str, Any] = {}
         self.calls: list[Call] = []
         self.trace: list[Step] = []
         self.roots: list[Slot] = []
@@ -61,7 +61,6 @@ class Recorder:
         self._waiting: set[Any] = set()
         self._outermost: FrameType | None = None
         self._since = self._latest = next_sequence()    # nodes up to here are older than the running call
-        self._busy = False
 
     @property
     def steps(self) -> int:
@@ -74,21 +73,20 @@ class Recorder:
         for slot in [s for call in self.calls for s in (*call.inputs, *call.outputs)] + self.roots:
             if slot.tensor is not None and id(slot.tensor) not in self._slots:
                 self._add(slot)
-        for call in self.calls:
-            self._owner[call.node] = call
-            self._hook(call)
+        self._owner = {call.node: call for call in self.calls}
 
     def __enter__(self) -> Recorder:
         self._watch = observe(self._happened)
         self._watch.__enter__()
+        for call in self.calls:
+            self._hook(call)
         return self
 
     def __exit__(self, *error: object) -> None:
         for handle in self._handles:
             handle.remove()
         self._outermost = None
-        with self._unwatched():
-            self.finish()
+        self.finish()
         self._watch.__exit__(None, None, None)
 
     def finish(self) -> None:
@@ -97,15 +95,6 @@ class Recorder:
             self._see(slot)
         for call in self.calls:
             check_saved(call)
-
-    @contextmanager
-    def _unwatched(self) -> Iterator[None]:
-        """Looking at tensors (printing them) runs operations too; those are not the program's."""
-        before, self._busy = self._busy, True
-        try:
-            yield
-        finally:
-            self._busy = before
 
     def model(self, names: Mapping[str, Any] | None = None, step: int | None = None) -> Model:
         """Tell the program as a picture's content, with the names that its tensors have.
@@ -117,23 +106,24 @@ class Recorder:
         step : int, optional
             0: before the backward pass; k: while its k-th node runs; None: after everything.
         """
-        return build(self, names or {}, step)
+        return build(self, self.names if names is None else names, step)
+
+    def knows(self, tensor: Any) -> bool:
+        """Whether an operation saw the tensor."""
+        return id(tensor) in self._slots
 
     # The forward pass ---------------------------------------------------------------------------------------------------
 
     def _happened(self, op: Any, args: tuple, outputs: tuple, recorded: bool) -> None:
-        if self._busy:
-            return
         outermost, frame = None, sys._getframe(1)
-        while frame is not None and (frame.f_globals.get("__name__") or "").split(".")[0] == _PACKAGE:
-            if frame.f_globals["__name__"] == f"{_PACKAGE}.engine":
-                return                                 # part of a backward pass that records itself (create_graph)
+        while frame is not None and (module := frame.f_globals.get("__name__") or "").split(".")[0] == _PACKAGE:
+            if module == f"{_PACKAGE}.engine" or module.startswith(f"{_PACKAGE}.picture"):
+                return                                 # a backward pass that records itself (create_graph), or we, looking
             outermost, frame = frame, frame.f_back
         if frame is None:
             return
-        with self._unwatched():
-            self._take(op, args, outputs, outermost, frame)
-            self._latest = next_sequence()
+        self._take(op, args, outputs, outermost, frame)
+        self._latest = next_sequence()
 
     def _take(self, op: Any, args: tuple, outputs: tuple, outermost: FrameType | None, frame: FrameType) -> None:
         place: FrameType | None = frame
@@ -216,6 +206,10 @@ class Recorder:
             slot = self._slots.get(id(value))
             if slot is not None and slot.tensor is value and not slot.name and not name.startswith("_"):
                 slot.name = name
+        for slot in self.calls[-1].inputs:
+            if not slot.name and slot.node is None:
+                slot.name = next((f"{s.name}.grad" for s in self._slots.values()
+                                  if s.name and s.tensor.is_leaf and s.tensor.grad is slot.tensor), "")
 
     def _text(self, value: Any) -> str:
         slot = self._slots.get(id(value))
@@ -232,31 +226,29 @@ class Recorder:
 
     def _arrived(self, node: Any) -> Callable[[tuple], None]:
         def hook(grads: tuple) -> None:
-            with self._unwatched():
-                if node not in self._waiting:          # nobody sent it anything: a backward pass begins here
-                    self._waiting.clear()
-                    run = self.trace[-1].run + 1 if self.trace else 0
-                else:
-                    run = self.trace[-1].run
-                step = Step(node, run, [grad_text(g) for g in grads], number(grads[0]) if len(grads) == 1 else None)
-                if is_accumulator(node):
-                    step.slot, step.before = self._slots.get(id(node.variable)), grad_text(node.variable.grad)
-                call = self._owner.get(node)
-                for slot in call.outputs if call else ():
-                    if slot.node is node and slot.tensor is not None and slot.tensor.retains_grad:
-                        step.kept.append((slot, grad_text(slot.tensor.grad)))
-                self.trace.append(step)
+            if node not in self._waiting:          # nobody sent it anything: a backward pass begins here
+                self._waiting.clear()
+                run = self.trace[-1].run + 1 if self.trace else 0
+            else:
+                run = self.trace[-1].run
+            step = Step(node, run, [grad_text(g) for g in grads], number(grads[0]) if len(grads) == 1 else None)
+            if is_accumulator(node):
+                step.slot, step.before = self._slots.get(id(node.variable)), grad_text(node.variable.grad)
+            call = self._owner.get(node)
+            for slot in call.outputs if call else ():
+                if slot.node is node and slot.tensor is not None and slot.tensor.retains_grad:
+                    step.kept.append((slot, grad_text(slot.tensor.grad)))
+            self.trace.append(step)
         return hook
 
     def _ran(self, sent: tuple, received: tuple) -> None:
-        with self._unwatched():
-            step = self.trace[-1]
-            step.finished = True
-            step.sent, step.numbers = [grad_text(g) for g in sent], [number(g) for g in sent]
-            if step.slot is not None:
-                step.after = grad_text(step.node.variable.grad)
-            self._waiting.discard(step.node)
-            self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
+        step = self.trace[-1]
+        step.finished = True
+        step.sent, step.numbers = [grad_text(g) for g in sent], [number(g) for g in sent]
+        if step.slot is not None:
+            step.after = grad_text(step.node.variable.grad)
+        self._waiting.discard(step.node)
+        self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
 
 
 def _cells(storage: Any) -> list[str]:
@@ -291,14 +283,16 @@ def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
     text = b"".join(lines).decode()
-    if outermost is not None and outermost.f_code.co_name == "_setitem":
-        return f"{text} = {outermost.f_locals['value']!r}" if not is_tensor(outermost.f_locals["value"]) else ""
     try:
+        if outermost is not None and outermost.f_code.co_name == "_setitem":      # the position is that of ``y[0]`` alone
+            text = next(segment for segment in _statements(frame) if segment.startswith(text))
         statement = ast.parse(text).body[0]
-    except SyntaxError:
+    except (SyntaxError, StopIteration):
         return ""
     operation = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else statement
-    if isinstance(operation, ast.AugAssign):
+    if isinstance(operation, ast.Assign):
+        operands = [operation.value]
+    elif isinstance(operation, ast.AugAssign):
         operands = [operation.target, operation.value]
     elif isinstance(operation, ast.BinOp):
         operands = [operation.left, operation.right]
@@ -322,6 +316,13 @@ def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
             a, b = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
             data = data[:a] + "…".encode() + data[b:]
     return " ".join(data.decode().split())
+
+
+def _statements(frame: FrameType) -> Iterator[str]:
+    """The statements of the running line."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    for statement in ast.parse(line).body:
+        yield ast.get_source_segment(line, statement) or ""
 
 
 def _structural(op: Any, args: tuple, outermost: FrameType | None, name: Any) -> str:

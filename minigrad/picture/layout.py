@@ -1,0 +1,216 @@
+"""Where everything stands: the model as DOT, laid out by Graphviz, plus the memory band under it.
+
+Graphviz sees widths and structure, never flags, states or colours, and reserves every lane even where nothing was recorded.
+So a flag or a backward step never moves a node, and a redraw finds its layout in the cache.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import graphviz
+
+from .graphviz_wasm import run_dot
+from .model import Card, Edge, Model, Op
+from .text import MOST_CODE, MOST_NAME, card_width, memory_width, note, op_width, short
+
+ROW = 22                     # pixels; every card and operation has three rows: value lane, gradient lane, notes
+SECONDS = 1.5                # a layout that takes longer is given up
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    x: float
+    y: float
+    w: float
+    h: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.w
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.h
+
+    def grown(self, left: float, top: float, right: float, bottom: float) -> Box:
+        return Box(self.x - left, self.y - top, self.w + left + right, self.h + top + bottom)
+
+    def meets(self, other: Box) -> bool:
+        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
+
+    def lane(self, row: int) -> float:
+        """The height at which edges of a row arrive."""
+        return self.y + ROW * (row + 0.5)
+
+
+@dataclass
+class Layout:
+    """Boxes by id of card, operation, block and memory; curves (Bézier points) by lane, source and target."""
+
+    boxes: dict[str, Box] = field(default_factory=dict)
+    curves: dict[tuple[str, str, str], list[Point]] = field(default_factory=dict)
+    width: float = 0
+    height: float = 0
+
+
+def stands_for(model: Model, id: str) -> str | None:
+    """Where a tensor is drawn: its card, or the operation that it is folded into, or nowhere."""
+    card = model.card(id)
+    return card.id if card.drawn else card.op
+
+
+def links(model: Model) -> list[tuple[str, str]]:
+    """Pairs of what stands next to each other, in program order, cuts last (their tensors hang over the memory band)."""
+    pairs: dict[tuple[str, str], None] = {}
+    for op in sorted(model.ops, key=lambda op: op.cut):
+        for id in op.inputs:
+            source = stands_for(model, id)
+            if source is not None and source != op.id:
+                pairs[source, op.id] = None
+        for id in op.outputs:
+            if model.card(id).drawn:
+                pairs[op.id, id] = None
+    return list(pairs)
+
+
+def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.Digraph:
+    """The picture's structure as a graph of the `graphviz` package; without `text`, all that the layout depends on."""
+    graph = graphviz.Digraph("autograd", graph_attr=dict(
+        rankdir="LR", nodesep="0.42", ranksep="0.44", ordering="out", margin="0", nslimit="2", nslimit1="2"),
+        node_attr=dict(shape="record", fontname="Courier", fontsize="10", margin="0", height=f"{3 * ROW / 72:.4f}", fixedsize="true"),
+        edge_attr=dict(dir="none"))
+    names = {card.id: short(card.name, MOST_NAME) for card in model.cards}
+    groups = {block.id: graphviz.Digraph(f"cluster_{block.id}", graph_attr=dict(
+        label=_escaped(block.title) if text else " ", margin="14", style="dashed", labeljust="l")) for block in model.blocks}
+    parts: list[tuple[Card | Op, float, list[str]]] = [
+        (card, card_width(card), _card_rows(card)) for card in model.cards if card.drawn]
+    parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs]), _op_rows(op)) for op in model.ops]
+    for part, width, rows in parts:
+        rows = rows if text else [" "] * 3
+        label = "|".join(f"<{port}> {row}" for port, row in zip("vgn", rows, strict=True))
+        place = groups[part.block] if clusters and part.block else graph
+        place.node(part.id, label=graphviz.nohtml(label), width=f"{width / 72:.4f}")
+    for group in groups.values() if clusters else ():
+        graph.subgraph(group)
+    recorded = {(edge.target, edge.source) for edge in model.edges}
+    for source, target in links(model):
+        graph.edge(f"{source}:v:e", f"{target}:v:w", weight="6" if source[0] == "o" else "3")
+        graph.edge(f"{source}:g:e", f"{target}:g:w", style="" if text else "invis")
+        recorded.discard((source, target))
+    for source, target in sorted(recorded & set(_loose(model)), key=lambda pair: (len(pair[0]), pair)):
+        graph.edge(f"{source}:g:e", f"{target}:g:w")
+    return graph
+
+
+def _loose(model: Model) -> list[tuple[str, str]]:
+    """Recorded edges that no tensor of the forward pass runs along (a helper's, a write's into a part of a tensor)."""
+    near = set(links(model))
+    return [(e.target, e.source) for e in model.edges if (e.target, e.source) not in near and not path(model, e, near)]
+
+
+def path(model: Model, edge: Edge, near: set[tuple[str, str]] | None = None) -> list[tuple[str, str]]:
+    """The links that a recorded edge runs along, from its source back to its target; empty if there are none."""
+    near = set(links(model)) if near is None else near
+    via = edge.via if edge.via is not None and model.card(edge.via).drawn else None
+    pairs = [(via, edge.source), (edge.target, via)] if via else [(edge.target, edge.source)]
+    return pairs if all(pair in near for pair in pairs) else []
+
+
+def _card_rows(card: Card) -> list[str]:
+    return [_escaped(text) for text in (
+        f"{short(card.name, MOST_NAME)} {card.value}", f".grad {card.grad or 'None'}",
+        f"{'leaf' if card.is_leaf else 'not a leaf'} requires_grad {card.requires_grad}")]
+
+
+def _op_rows(op: Op) -> list[str]:
+    return [_escaped(text) for text in (short(op.text, MOST_CODE), op.node or "grad_fn None", note(op))]
+
+
+def _escaped(text: str) -> str:
+    """Text for a record label, where braces, bars, angles and blanks mean something."""
+    return re.sub(r"([\\{}|<> ])", r"\\\1", "".join(c if c.isprintable() else "\ufffd" for c in text))
+
+
+@lru_cache(256)
+def _run(source: str) -> dict:
+    return run_dot(source, SECONDS)
+
+
+def place(model: Model) -> Layout:
+    """Lay a model out.
+
+    Raises
+    ------
+    LayoutError
+        If Graphviz is missing or takes too long.
+    """
+    # Blocks are drawn around what stands anyway; only where a stranger would stand inside, Graphviz must keep it out.
+    layout = _read(_run(to_dot(model, text=False, clusters=False).source), model)
+    if not _add_blocks(layout, model):
+        layout = _read(_run(to_dot(model, text=False).source), model)
+        _add_blocks(layout, model)
+    _add_memories(layout, model)
+    return _moved(layout)
+
+
+def _read(answer: dict, model: Model) -> Layout:
+    width, height = map(float, answer["bb"].split(",")[2:])
+    objects = answer.get("objects", [])
+    layout = Layout(width=width, height=height)
+    for node in objects:
+        if "pos" in node and "width" in node:
+            x, y = map(float, node["pos"].split(","))
+            w = float(node["width"]) * 72
+            layout.boxes[node["name"]] = Box(x - w / 2, height - y - 1.5 * ROW, w, 3 * ROW)
+    names = {node["_gvid"]: node["name"] for node in objects}
+    for edge in answer.get("edges", []):
+        points = [tuple(map(float, pair.split(","))) for pair in edge["pos"].split()]
+        key = ("value" if edge["tailport"].startswith("v") else "gradient", names[edge["tail"]], names[edge["head"]])
+        layout.curves[key] = [(x, height - y) for x, y in points]
+    return layout
+
+
+def _add_blocks(layout: Layout, model: Model) -> bool:
+    """Put a box around the members of each block; False if something else stands inside one."""
+    for block in model.blocks:
+        inside = [p.id for p in (*model.ops, *model.cards) if p.block == block.id and p.id in layout.boxes]
+        if not inside:
+            continue
+        box = around([layout.boxes[id] for id in inside]).grown(12, 26, 12, 8)
+        if any(box.meets(other) for id, other in layout.boxes.items() if id not in inside):
+            return False
+        layout.boxes[block.id] = box
+    return True
+
+
+def around(boxes: list[Box]) -> Box:
+    x, y = min(b.x for b in boxes), min(b.y for b in boxes)
+    return Box(x, y, max(b.right for b in boxes) - x, max(b.bottom for b in boxes) - y)
+
+
+def _add_memories(layout: Layout, model: Model) -> None:
+    """The memory band under the graph, from left to right as its tensors stand."""
+    y = max((box.bottom for box in layout.boxes.values()), default=0) + 52
+    free = 0.0
+    middles = {m.id: sum(layout.boxes[c].x + layout.boxes[c].w / 2 for c in m.cards) / len(m.cards) for m in model.memories}
+    for memory in sorted(model.memories, key=lambda m: middles[m.id]):
+        width = memory_width(memory)
+        x = max(middles[memory.id] - width / 2, free)
+        layout.boxes[memory.id] = Box(x, y, width, ROW + 18 + 14 * bool(memory.writes))
+        free = x + width + 30
+
+
+def _moved(layout: Layout) -> Layout:
+    """Give everything a margin, whatever hangs out of Graphviz's own frame."""
+    margin = 10
+    points = [p for curve in layout.curves.values() for p in curve]
+    # A leaf may get a tag under its ⊕ later: keep the room for it.
+    frames = [box.grown(0, 0, 0, 24 - margin) if id[0] == "t" else box for id, box in layout.boxes.items()]
+    whole = around([*frames, *(Box(x, y, 0, 0) for x, y in points)]) if frames else Box(0, 0, 0, 0)
+    dx, dy = margin - whole.x, margin - whole.y
+    return Layout({id: Box(b.x + dx, b.y + dy, b.w, b.h) for id, b in layout.boxes.items()},
+                  {key: [(x + dx, y + dy) for x, y in curve] for key, curve in layout.curves.items()},
+                  whole.w + 2 * margin, whole.h + 2 * margin)
