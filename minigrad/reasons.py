@@ -112,6 +112,7 @@ CREATE_GRAPH = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
     "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
     "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.")
+MESHGRID = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 REVERSE_T = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
     "future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "

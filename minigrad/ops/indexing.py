@@ -357,7 +357,7 @@ def masked_scatter(self, mask: Tensor, source):
     out, mask = np.array(np.broadcast_to(self, shape)), np.broadcast_to(mask, shape)
     n = int(mask.sum())
     if n > source.size:
-        raise RuntimeError(f"Number of elements of source < number of ones in mask")
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     out[mask] = source.reshape(-1)[:n]
     return out
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..engine import sum_to_size as array_sum_to_size
-from ..function import OPS, PUBLIC, op, public, watch
+from ..function import OPS, PUBLIC, op, public, shape_error, watch
 from ..tensor import Tensor, check_dim, wrap
 
 
@@ -292,7 +292,7 @@ def sum_to_size(self: Any, *size: Any) -> Any:
     return _sum_to_size(self, sizes)
 
 
-@op(view=True, tex="{self}[{index}]", self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index))
+@op(view=True, tex="{self}[{index}]", self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))
 def select(self, dim, index):
     """One index along a dimension, which disappears. A view.
 
@@ -311,7 +311,7 @@ def select(self, dim, index):
 
 
 @op(tex="{grad_output}", grad_output=lambda grad, dim, index: select(grad, dim, index))
-def select_backward(grad_output, input_sizes, dim, index):
+def _select_backward(grad_output, input_sizes, dim, index):
     """Zeros with a gradient in the place of one index."""
     out = np.zeros(input_sizes, grad_output.dtype)
     out[(builtins.slice(None),) * (dim % len(input_sizes)) + (index,)] = grad_output
@@ -319,14 +319,14 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 
 @op(view=True, tex="{self}[{start}:{end}]",
-    self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))
+    self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(grad, self_sym_sizes, dim, start, end, step))
 def slice(self, dim=0, start=None, end=None, step=1):
     """A range of indices along a dimension. A view."""
     return self[(builtins.slice(None),) * check_dim(dim, self.ndim) + (builtins.slice(start, end, step), ...)]
 
 
 @op(tex="{grad_output}", grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
+def _slice_backward(grad_output, input_sizes, dim, start, end, step):
     """Zeros with a gradient in the place of a range of indices."""
     out = np.zeros(input_sizes, grad_output.dtype)
     out[(builtins.slice(None),) * (dim % len(input_sizes)) + (builtins.slice(start, end, step),)] = grad_output
@@ -347,7 +347,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 @op(view=True, tex=r"\operatorname{{diag}}({self})",
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
+    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, as the last one. A view."""
     dim1, dim2 = check_dim(dim1, self.ndim), check_dim(dim2, self.ndim)
@@ -359,7 +359,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
 
 
 @op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
-def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """Zeros with a gradient on a diagonal."""
     out = np.zeros(input_sizes, grad_output.dtype)
     window = out.diagonal(offset, dim1, dim2)
@@ -412,6 +412,123 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     size = self.shape[check_dim(dim, self.ndim)]
     return _split(self, -(-size // chunks), dim)
 
+@op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
+def _flip(self, dims):
+    return np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy()
+
+
+@public()
+def flip(input: Any, *dims: Any) -> Any:
+    """The order of the elements reversed along dimensions."""
+    return _flip(input, shape_of(dims))
+
+
+@public()
+def fliplr(input: Any) -> Any:
+    """Columns in reverse order."""
+    return flip(input, 1)
+
+
+@public()
+def flipud(input: Any) -> Any:
+    """Rows in reverse order."""
+    return flip(input, 0)
+
+
+@op(tex=r"\operatorname{{roll}}({self})", self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
+def _roll(self, shifts, dims):
+    if dims and len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return np.roll(self, shifts, dims or None)
+
+
+@public()
+def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+    """Elements moved along dimensions (without `dims`, in the flattened tensor); what leaves at one end enters at the other."""
+    return _roll(input, shape_of((shifts,)), shape_of((dims,)))
+
+
+@op(inplace=True, tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))
+def tril(self, diagonal=0):
+    """The lower triangle of matrices, zeros above the diagonal."""
+    return _triangle("tril", np.tril, self, diagonal)
+
+
+@op(inplace=True, tex=r"\operatorname{{triu}}({self})", self=lambda grad, diagonal: triu(grad, diagonal))
+def triu(self, diagonal=0):
+    """The upper triangle of matrices, zeros below the diagonal."""
+    return _triangle("triu", np.triu, self, diagonal)
+
+
+def _triangle(name, kernel, array, diagonal):
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return kernel(array, diagonal)
+
+
+@op(tex=r"\operatorname{{diag}}({self})", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+def diag_embed(self, offset=0, dim1=-2, dim2=-1):
+    """Matrices that have the last dimension on a diagonal."""
+    ndim, n = self.ndim + 1, self.shape[-1] + builtins.abs(offset)
+    dim1, dim2 = check_dim(dim1, ndim), check_dim(dim2, ndim)
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    sizes = list(self.shape[:-1])
+    for d in sorted((dim1, dim2)):
+        sizes.insert(d, n)
+    out = np.zeros(sizes, self.dtype)
+    window = out.diagonal(offset, dim1, dim2)
+    window.flags.writeable = True
+    window[...] = self
+    return out
+
+
+@op(node="DiagonalBackward0_copy", tex=r"\operatorname{{diag}}({self})",
+    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
+def diagonal_copy(self, offset=0, dim1=0, dim2=1):
+    """The diagonal of two dimensions, in memory of its own."""
+    return self.diagonal(offset, dim1, dim2).copy()
+
+
+@public()
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """A vector as the diagonal of a matrix; the diagonal of a matrix as a vector."""
+    if input.ndim not in (1, 2):
+        raise RuntimeError("diag(): Supports 1D or 2D tensors. Got " + f"{input.ndim}D")
+    return diag_embed(input, diagonal) if input.ndim == 1 else diagonal_copy(input, diagonal)
+
+
+@public()
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The elements on the diagonal of a matrix."""
+    return diag(contiguous(input).view(-1), offset)
+
+
+@op(node="RepeatBackward0", tex=r"\operatorname{{repeat}}({self})",
+    self=lambda grad, self_sym_sizes, repeats: sum_to_size(
+        reshape(grad, *(n for r, s in zip(repeats, (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes))
+                        for n in (r, s))),
+        *(n for s in (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes) for n in (1, s)))
+    .reshape(tuple(self_sym_sizes)))
+def _repeat(self, repeats):
+    if len(repeats) < self.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return np.tile(self, repeats)
+
+
+@public(function=False)
+def repeat(self: Any, *repeats: Any) -> Any:
+    """Copies of the tensor side by side, a number of times per dimension."""
+    return _repeat(self, shape_of(repeats))
+
+
+@public()
+def tile(input: Any, *dims: Any) -> Any:
+    """`repeat`, with missing leading numbers taken as 1."""
+    dims = shape_of(dims)
+    return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
+
+
 # Joining --------------------------------------------------------------------------------
 
 @op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
@@ -453,7 +570,7 @@ def _sequence(tensors: Any, name: str) -> list:
     return tensors
 
 
-@public(method=False)
+@public("concat", "concatenate", method=False)
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors joined along a dimension that they have."""
     return _cat(_sequence(tensors, "cat"), dim)
@@ -547,3 +664,84 @@ def contiguous(self: Tensor) -> Tensor:
 @op(node="CloneBackward0", self=lambda grad: grad)
 def _contiguous(self):
     return self.copy(order="C")
+
+
+def atleast(n: int, place: Callable) -> Callable:
+    def function(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+            tensors = tensors[0]
+            return tuple(place(x) for x in tensors)
+        return place(tensors[0]) if len(tensors) == 1 else tuple(place(x) for x in tensors)
+    function.__name__, function.__doc__ = f"atleast_{n}d", f"Tensors with {n} or more dimensions, leading ones added. Views."
+    return public(method=False)(function)
+
+
+atleast_1d = atleast(1, lambda x: reshape(x, 1) if x.ndim == 0 else x)
+atleast_2d = atleast(2, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
+atleast_3d = atleast(3, lambda x: unsqueeze(atleast_2d(x), 0 if x.ndim < 2 and x.ndim == 0 else -1) if x.ndim < 3 else x)
+
+
+@public(method=False)
+def hstack(tensors: Sequence[Any]) -> Any:
+    """Tensors side by side: along dimension 1, vectors along 0."""
+    tensors = atleast_1d(list(tensors))
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@public(method=False)
+def vstack(tensors: Sequence[Any]) -> Any:
+    """Tensors on top of each other, vectors as rows."""
+    return cat(atleast_2d(list(tensors)), 0)
+
+
+@public(method=False)
+def broadcast_tensors(*tensors: Any) -> tuple:
+    """Tensors expanded to their common shape. Views."""
+    try:
+        shape = np.broadcast_shapes(*(x.array.shape for x in tensors))
+    except ValueError:
+        raise shape_error(*(x.array for x in tensors)) from None
+    return tuple(expand(x, shape) for x in tensors)
+
+
+@public(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
+    """Grids of coordinates, one per vector; ``indexing="ij"`` (matrix order, the default) or ``"xy"``. Views."""
+    tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+    if indexing is None:
+        reasons.warn_once(reasons.MESHGRID)
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError('torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors[:2] = tensors[1::-1]
+    shape = [x.numel() for x in tensors]
+    grids = [expand(view(x, *(-1 if i == j else 1 for j in range(len(tensors)))), *shape) for i, x in enumerate(tensors)]
+    if swap:
+        grids = [transpose(g, 0, 1) for g in grids]
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+@public()
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+    """Each element (or slice along `dim`) repeated in place."""
+    if dim is None:
+        input, dim = flatten(input), 0
+    times = getattr(repeats, "array", repeats)
+    index = np.repeat(np.arange(input.shape[dim]), times)
+    return input.index_select(dim, wrap(index))
+
+
+@public(method=False)
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.array.size
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape."""
+    return self.array.shape == other.array.shape
+
+
+Tensor.is_same_size = _is_same_size
