@@ -44,7 +44,7 @@ def test_only_what_a_wanted_gradient_needs_is_saved():
 
 
 def test_the_generated_source_is_there_to_read():
-    assert mg.mul.op.source.startswith("def mul(self, other):")
+    assert mg.mul.op.source.startswith("def mul(input, other):")
 
 
 def test_observe_sees_recorded_and_unrecorded_operations_and_restores():
