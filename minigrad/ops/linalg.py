@@ -8,8 +8,21 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..function import op, public
-from ..tensor import Tensor
-from .views import _squeeze_dim, _unsafe_view, _view, expand, reshape, t, transpose, unsqueeze
+from ..tensor import Tensor, check_dim, wrap
+from .reductions import sum
+from .views import (
+    _squeeze_dim,
+    _squeeze_dims,
+    _unsafe_view,
+    _view,
+    diagonal,
+    expand,
+    permute,
+    reshape,
+    t,
+    transpose,
+    unsqueeze,
+)
 
 # Matrix products --------------------------------------------------------------------------------
 
@@ -142,13 +155,151 @@ def _batch_error(*arrays: np.ndarray) -> RuntimeError:
     return RuntimeError("The batch dimensions do not broadcast")
 
 
-@public()
-def outer(self: Any, vec2: Any) -> Any:
+@public("ger")
+def outer(input: Any, vec2: Any) -> Any:
     """``(n), (m) -> (n, m)``."""
-    return reshape(self, self.shape[0], 1) * vec2
+    for x, name in ((input, "self"), (vec2, "vec2")):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return reshape(input, input.shape[0], 1) * vec2
 
 
 @public()
-def addmv(self: Any, mat: Any, vec: Any) -> Any:
-    """``self + mat @ vec``."""
-    return self + mv(mat, vec)
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """``beta * input + alpha * mat @ vec``."""
+    product = mv(mat, vec)
+    return (input if beta == 1 else input * beta) + (product if alpha == 1 else product * alpha)
+
+
+@op(tex="{self} + {batch1} {batch2}", self=lambda grad, beta: grad if beta == 1 else grad * beta,
+    batch1=lambda grad, batch2, alpha: _times(bmm(grad, transpose(batch2, 1, 2)), alpha),
+    batch2=lambda grad, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), grad), alpha))
+def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
+    """``beta * self + alpha * (batch1 @ batch2)`` for stacks of matrices."""
+    return _times(self, beta) + _times(batch1 @ batch2, alpha)
+
+
+def _times(x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * factor
+
+
+@public()
+def vdot(input: Any, other: Any) -> Any:
+    """`dot`, for real numbers."""
+    return dot(input, other)
+
+
+@public()
+def inner(input: Any, other: Any) -> Any:
+    """Sums over the last dimension of both: ``(…, k), (*, k) -> (…, *)``."""
+    if not input.ndim or not other.ndim:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
+                           f"{list(input.shape)} and {list(other.shape)}")
+    return tensordot(input, other, ([-1], [-1]))
+
+
+@public(method=False)
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """Sums over pairs of dimensions: the last `dims` of `a` with the first of `b`, or the given ones."""
+    if isinstance(dims, int):
+        dims = (range(a.ndim - dims, a.ndim), range(dims))
+    left, right = ([check_dim(d, x.ndim) for d in ds] for x, ds in zip((a, b), dims))
+    for d, e in zip(left, right):
+        if a.shape[d] != b.shape[e]:
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[d]} in dim {d} and second has "
+                               f"size {b.shape[e]} in dim {e}")
+    keep_a, keep_b = ([d for d in range(x.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
+    sizes_a, sizes_b = [a.shape[d] for d in keep_a], [b.shape[d] for d in keep_b]
+    n = math.prod(a.shape[d] for d in left)
+    product = mm(reshape(permute(a, *keep_a, *left), math.prod(sizes_a), n),
+                 reshape(permute(b, *right, *keep_b), n, math.prod(sizes_b)))
+    return reshape(product, *sizes_a, *sizes_b) if sizes_a or sizes_b else reshape(product, ())
+
+
+@op(tex=r"\operatorname{{tr}} {self}", self=lambda grad, self_sym_sizes: _trace_backward(grad, self_sym_sizes))
+def trace(self):
+    """The sum of a matrix's diagonal."""
+    if self.ndim != 2:
+        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(self.ndim))
+    return np.add.reduce(self.diagonal(), dtype=np.int64 if self.dtype.kind in "biu" else None)
+
+
+def _trace_backward(grad: Any, sizes: tuple) -> Any:
+    return grad * np.eye(*sizes, dtype=grad.dtype) if not isinstance(grad, Tensor) else grad * wrap(np.eye(*sizes, dtype=grad.array.dtype))
+
+
+@public(method=False)
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``."""
+    operands = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
+    terms, _, output = equation.replace(" ", "").partition("->")
+    terms = terms.split(",")
+    if len(terms) != len(operands):
+        raise RuntimeError("einsum(): " + ("more operands were provided than specified in the equation" if len(terms) < len(operands)
+                           else "fewer operands were provided than specified in the equation"))
+    # An ellipsis stands for capital letters of its own, aligned at the right.
+    spare = [c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in equation]
+    longest = 0
+    for i, (term, x) in enumerate(zip(terms, operands)):
+        if "..." in term:
+            n = x.ndim - len(term) + 3
+            longest = max(longest, n)
+            terms[i] = term.replace("...", "".join(spare[:n][::-1]))
+        elif len(term) != x.ndim:
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of "
+                               f"dimensions ({x.ndim}) for operand {i} and no ellipsis was given")
+    dots = "".join(spare[:longest][::-1])
+    letters = "".join(terms)
+    if "->" in equation:
+        output = output.replace("...", dots)
+    else:
+        output = dots + "".join(sorted(c for c in set(letters) - set(dots) if letters.count(c) == 1))
+    order = output + "".join(sorted(set(letters) - set(output)))
+    sizes: dict[str, int] = {}
+    for term, x in zip(terms, operands):
+        for c, n in zip(term, x.shape):
+            if sizes.setdefault(c, n) != n and 1 not in (n, sizes[c]):
+                raise RuntimeError(f"einsum(): subscript {c} has size {n} for operand {operands.index(x)} which does not broadcast "
+                                   f"with previously seen size {sizes[c]}")
+            sizes[c] = max(sizes[c], n)
+    result = _aligned(operands[0], terms[0], order)
+    for i, (x, term) in enumerate(zip(operands[1:], terms[1:]), 1):
+        later = set("".join(terms[i + 1:])) | set(output)
+        result = _sum_product(result, _aligned(x, term, order), [d for d, c in enumerate(order) if c not in later])
+    extra = tuple(range(len(output), len(order)))
+    if extra:
+        result = sum(result, extra) if len(operands) == 1 else _squeeze_dims(result, extra)
+    return result
+
+
+def _aligned(x: Any, term: str, order: str) -> Any:
+    """An operand of einsum with one dimension per letter, size 1 where it has none; repeated letters become diagonals."""
+    for c in dict.fromkeys(term):
+        while term.count(c) > 1:
+            d = term.index(c)
+            e = term.index(c, d + 1)
+            x, term = diagonal(x, 0, d, e), term[:d] + term[d + 1:e] + term[e + 1:] + c
+    x = permute(x, *(term.index(c) for c in order if c in term))
+    for d, c in enumerate(order):
+        if c not in term:
+            x = unsqueeze(x, d)
+    return x
+
+
+def _sum_product(a: Any, b: Any, dims: list[int]) -> Any:
+    """``(a * b).sum(dims, keepdim=True)`` as a stack of matrix products."""
+    n = a.ndim
+    both = [d for d in range(n) if d not in dims and a.shape[d] > 1 and b.shape[d] > 1]
+    summed = [d for d in dims if a.shape[d] > 1 and b.shape[d] > 1]
+    a, b = (sum(x, only, True) if (only := tuple(d for d in dims if d not in summed and x.shape[d] > 1)) else x for x in (a, b))
+    if not summed:
+        return a * b
+    rows = [d for d in range(n) if d not in both and d not in summed and a.shape[d] > 1]
+    columns = [d for d in range(n) if d not in both and d not in summed and d not in rows]
+    count = lambda x, ds: math.prod(x.shape[d] for d in ds)
+    left = reshape(permute(a, *both, *rows, *summed, *columns), count(a, both), count(a, rows), count(a, summed))
+    right = reshape(permute(b, *both, *summed, *columns, *rows), count(b, both), count(b, summed), count(b, columns))
+    product = reshape(bmm(left, right), *(a.shape[d] for d in both + rows), *(b.shape[d] for d in columns), *(1 for d in summed))
+    return permute(product, *((both + rows + columns + summed).index(d) for d in range(n)))
