@@ -60,7 +60,8 @@ def test_the_switches_of_a_program(explore):
 
 
 def test_a_line_that_computes_no_tensor_has_no_switch(explore):
-    assert list(explore("x = mg.ones(2)\nn = len(x) + 1\nk = int(n)\nprint(n)").switches) == ["x.requires_grad"]
+    program = "x = mg.ones(2)\nn = len(x) + 1\nk = int(n)\nprint(n)\nm = x.sum().item()"
+    assert list(explore(program).switches) == ["x.requires_grad", "no_grad (line 5)"]
 
 
 def test_an_error_is_the_cells_error(shell, capsys):
@@ -164,7 +165,15 @@ def test_a_computed_tensor_of_another_cell_cannot_run_again(shell, explore):
     explorer = explore("b = a * 3\nb.backward()")
     assert not explorer.error and cards(explorer)["b"].value == "[6.]"
     explorer.toggle("b.detach")
-    assert explorer.error.startswith("a was computed in another cell") and explorer.source == "b = a * 3\nb.backward()\n"
+    assert explorer.error.startswith("a was computed before this cell, and its history cannot be copied\nPut the lines")
+    assert cards(explorer)["b"].value == "[6.]"
+
+
+def test_a_cell_runs_twice(explore):
+    explore(SQUARE)
+    explorer = explore(SQUARE)                             # x, z and t are the notebook's by now, but set before they are read
+    explorer.toggle("y.requires_grad")
+    assert not explorer.error and cards(explorer)["y"].grad == "[24.]"
 
 
 # ---- errors in a toggled program

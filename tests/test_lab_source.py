@@ -96,7 +96,8 @@ def test_switches_stand_in_the_order_of_the_program():
     program = Program("x = mg.ones(1, requires_grad=True)\ny = x**2\nwith mg.no_grad():\n    z = y + x\ny.backward()\n")
     assert [(s.key, s.line, s.on) for s in program.switches] == [
         ("x.requires_grad", 1, True), ("no_grad (line 2)", 2, False), ("y.detach", 2, False),
-        ("y.retain_grad", 2, False), ("no_grad (line 3)", 3, True), ("z.detach", 4, False), ("z.retain_grad", 4, False), ("y.backward", 5, True)]
+        ("y.retain_grad", 2, False), ("no_grad (line 3)", 3, True), ("z.detach", 4, False),
+        ("z.retain_grad", 4, False), ("y.backward", 5, True)]
 
 
 def test_a_name_may_stand_for_several_switches():

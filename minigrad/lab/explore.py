@@ -50,7 +50,6 @@ class Explorer:
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
-        self._refusal = ""
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
         self._stale = False
@@ -84,7 +83,8 @@ class Explorer:
 
     @property
     def error(self) -> str:
-        return self._refusal or (self._outcome.failure.text if self._outcome.failure else "")
+        failed = self._outcome.failure
+        return "\n".join(filter(None, (failed.text, failed.notes))) if failed else ""
 
     @property
     def printed(self) -> str:
@@ -144,14 +144,12 @@ class Explorer:
         return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
 
     def _run(self, flipped: frozenset[str]) -> None:
-        self._refusal = self._snapshot.refused or ""
-        if not self._refusal:
-            self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._prefix)
-            self._outcome = run(self.source, self._snapshot, self._prefix, recorder)
-            # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
-            self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
-            if not self._stale:
-                self._drawn = recorder, self._named(self._outcome)
+        self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._prefix)
+        self._outcome = run(self.source, self._snapshot, self._prefix, recorder)
+        # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
+        self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
+        if not self._stale:
+            self._drawn = recorder, self._named(self._outcome)
         self._show()
 
     def _stopped_at_backward(self) -> bool:
@@ -174,12 +172,12 @@ class Explorer:
 
     def _view(self) -> dict[str, Any]:
         """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
-        model = self.model
+        model, failed = self.model, self._outcome.failure
         return {
             "lines": self._lines(), "source": self.source, "svg": Figure(model, prefix=self._prefix, caption=False).svg,
             "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps, "caption": model.caption,
-            "error": self.error, "printed": self.printed, "stale": self._stale, "flipped": bool(self._flipped),
-            "usable": self._usable,
+            "error": failed.text if failed else "", "notes": failed.notes if failed else "", "printed": self.printed,
+            "stale": self._stale, "flipped": bool(self._flipped), "usable": self._usable,
         }
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -209,9 +207,10 @@ def _does_something(switch: Switch, outcome: Outcome, recorder: Recorder) -> boo
     """Whether to offer a switch: what adds to a line needs a line that computed a tensor in the cell's own run."""
     if switch.on or switch.kind == "requires_grad":
         return True
-    value = outcome.namespace.get(switch.name)
+    if switch.name in outcome.namespace and not isinstance(outcome.namespace[switch.name], mg.Tensor):
+        return False
     if switch.kind == "backward":
-        return isinstance(value, mg.Tensor)
+        return switch.name in outcome.namespace
     reached = outcome.failure is None or outcome.failure.line is None or switch.line < outcome.failure.line
     return not reached or not recorder.lines.isdisjoint(range(switch.line, switch.last + 1))
 
@@ -240,7 +239,7 @@ def explore(line: str, cell: str) -> None:
     """
     shell = get_ipython()
     namespace = shell.user_ns
-    filename = shell.compile.cache(cell, shell.execution_count)       # so that a traceback shows the program's lines
+    filename = shell.compile.cache(cell, len(shell.history_manager.input_hist_parsed) - 1)    # for a traceback's lines
     try:
         codes = compiled(cell, filename)
     except SyntaxError as wrong:

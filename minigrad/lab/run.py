@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ __all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "rebound", "
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as data: its `text` with the notes, and the program's `line` that raised it, if it did."""
+    """An error as data: its `text`, the `notes` that minigrad adds, and the program's `line` that raised it, if it did."""
 
     text: str
-    line: int | None
+    notes: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,11 @@ class Snapshot:
     """What a program reads from `namespace` before it runs, copied: tensors that share memory share it in the copy too.
 
     Functions of the notebook are rebuilt over the copy, with the names that they read. What cannot be copied (modules,
-    files) is shared. `refused` says why the program cannot run again (a computed tensor's history belongs to the
-    notebook), or is None.
+    files) is shared. A computed tensor's history belongs to the notebook: its name is in `refused`, not in the copy.
     """
 
     def __init__(self, source: str, namespace: dict[str, Any]) -> None:
-        self.refused: str | None = None
+        self.refused: set[str] = set()
         self._notebook = namespace
         names = sorted({node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
         found: dict[str, Any] = {}
@@ -70,9 +70,9 @@ class Snapshot:
                 copies[name] = copy.deepcopy(value, memo)
             except Exception as error:                 # copying runs code of any class, which may raise anything
                 if "graph leaves" in str(error):
-                    self.refused = (f"{name} was computed in another cell, and its history cannot be copied. "
-                                    f"Put the lines that compute {name} into this cell to use the switches.")
-                copies[name] = value
+                    self.refused.add(name)
+                else:
+                    copies[name] = value
         return copies
 
     def namespace(self) -> dict[str, Any]:
@@ -103,6 +103,10 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
                 exec(code, namespace)
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         failed = failure(error, filename)
+        # A name that the program sets before it reads it was not missed.
+        if isinstance(error, NameError) and error.name in snapshot.refused:
+            failed = replace(failed, text=f"{error.name} was computed before this cell, and its history cannot be copied",
+                             notes=f"Put the lines that compute {error.name} into this cell to use its switches.")
     finally:
         sys.displayhook = show
         mg.set_grad_enabled(enabled)
@@ -121,7 +125,9 @@ def compiled(source: str, filename: str) -> Iterable[types.CodeType]:
 def failure(error: BaseException, filename: str) -> Failure:
     """Describe an error by its text and the innermost line of the program that led to it."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
-    return Failure("".join(traceback.format_exception_only(error)).strip(), lines[-1] if lines else None)
+    notes = "\n".join(getattr(error, "__notes__", ()))
+    text = "".join(traceback.format_exception_only(error)).strip().removesuffix(notes).rstrip()
+    return Failure(text, notes, lines[-1] if lines else None)
 
 
 def rebound(value: Any, old: dict[str, Any], new: dict[str, Any]) -> Any:

@@ -101,6 +101,8 @@ function render({ model, el }) {
   }));
   const caption = make(root, "div", "mg-caption", { role: "status" });
   const error = make(root, "pre", "mg-error", { role: "alert" });
+  const notes = make(root, "div", "mg-note");
+  const stale = make(root, "div", "mg-note");
   const picture = make(root, "div", "mg-picture");
   const printed = make(root, "pre", "mg-printed", { "aria-label": "Printed by the program" });
   back.textContent = "◀";
@@ -138,7 +140,7 @@ function render({ model, el }) {
       lines.set(line.origin, row);
     }
     const row = lines.get(line.origin), [digits, text, holder] = row.children;
-    setText(digits, String(number));
+    setText(digits, line.failed ? `✗ ${number}` : String(number));
     setText(text, line.text);
     row.classList.toggle("mg-changed", line.changed);
     row.classList.toggle("mg-failed", line.failed);
@@ -168,7 +170,9 @@ function render({ model, el }) {
     setText(count, place);
     setText(caption, view.caption);
     setText(error, view.error);
+    setText(notes, view.notes);
     setText(printed, view.printed);
+    setText(stale, view.stale ? "The picture below is still that of the last program that ran." : "");
     picture.classList.toggle("mg-stale", view.stale);
     buttons.reset.disabled = !view.flipped;
     buttons.use.disabled = !view.usable;
