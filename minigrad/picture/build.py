@@ -181,9 +181,10 @@ class _Builder:
         at = len(trace) if self.step is None else self.step
         run = trace[at - 1].run if at else trace[0].run if trace else 0
         for number, step in enumerate(trace, 1):
-            old = turns.get(step.node)
+            key = step.slot or step.node              # one accumulator serves all stages of a leaf's life
+            old = turns.get(key)
             if old is None or step.run == run or trace[old - 1].run != run and number <= at:
-                turns[step.node] = number
+                turns[key] = number
         return turns
 
     def _state(self, turn: int) -> str:
@@ -193,8 +194,8 @@ class _Builder:
             return FAILED
         return NOW if turn == self.step else DONE
 
-    def _turn(self, node: Any) -> tuple[Step | None, str]:
-        number = self.turns.get(node)
+    def _turn(self, key: Any) -> tuple[Step | None, str]:
+        number = self.turns.get(key)
         return (None, IDLE) if number is None else (self.program.trace[number - 1], self._state(number))
 
     def _edges(self) -> None:
@@ -207,7 +208,7 @@ class _Builder:
                 if isinstance(target, Slot):
                     card = self.slots[target]
                     if is_accumulator(child) and card.accumulator is None:
-                        turn = self.turns.get(child)
+                        turn = self.turns.get(target)
                         card.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn)
                 else:
                     card = self.ops[target]
@@ -217,7 +218,7 @@ class _Builder:
                 if step is not None and state in (NOW, DONE) and step.sent[index]:
                     edge.state, edge.gradient = state, step.sent[index]
                 self.model.edges.append(edge)
-                arriving.setdefault((child, output_nr), []).append(edge)
+                arriving.setdefault(target if isinstance(target, Slot) else (child, output_nr), []).append(edge)
         for edges in arriving.values():
             in_turn = sorted((e for e in edges if e.gradient), key=lambda e: self.model.op(e.source).number or 0)
             parts = [e.gradient for e in in_turn]
@@ -232,19 +233,19 @@ class _Builder:
         if self.step is not None and trace:
             card.grad = self._stored(slot, card)
         if card.is_leaf and card.accumulator is not None:
-            node = next(child for child, _ in self.arriving if is_accumulator(child) and child.variable is slot.tensor)
-            last = next((s for s in reversed(trace[:at]) if s.node is node), None)
+            receiving, place = slot, slot
+            last = next((s for s in reversed(trace[:at]) if s.slot is slot), None)
             if last is not None and last.before and last.after == card.grad:
-                sums = next((e.sums for e in self.arriving.get((node, 0), ()) if e.sums), "")
+                sums = next((e.sums for e in self.arriving.get(slot, ()) if e.sums), "")
                 card.total = f"{last.before} + {f'({sums})' if sums else last.received[0]} = {last.after}"
         else:
-            node = slot.node
+            receiving, place = slot.node, (slot.node, slot.output_nr)
         if not card.grad:
             card.none = ("not asked" if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept")
-        receiver, state = self._turn(node)
+        receiver, state = self._turn(receiving)
         if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
             return
-        arrived = [e for e in self.arriving.get((node, slot.output_nr), ()) if e.gradient]
+        arrived = [e for e in self.arriving.get(place, ()) if e.gradient]
         parts = [e.gradient for e in sorted(arrived, key=lambda e: self.model.op(e.source).number or 0)]
         if state in (NOW, FAILED):
             card.gradient = receiver.received[slot.output_nr if len(receiver.received) > slot.output_nr else 0]

@@ -3,12 +3,11 @@ from __future__ import annotations
 
 import html
 
+from . import text as words
 from .describe import card_text, memory_text, op_text
 from .layout import ROW, Box, Layout, Point, path, place
 from .model import DONE, FAILED, IDLE, NOW, Card, Edge, Memory, Model, Op
-from .text import (
-    CODE, MORE, MOST_CODE, MOST_NAME, NOTE, cell_width, code_width, flags, memory_text as memory_note, note, note_width, short, shown,
-)
+from .text import CODE, MORE, MOST_CODE, MOST_NAME, NOTE, cell_width, code_width, flags, note, note_width, short, shown
 
 PALETTE = {                               # light, dark
     "page": ("#ffffff", "#111111"),
@@ -302,6 +301,7 @@ class _Ink:
         label = op_text(self.model, op) + (f" Line {op.line}: {op.source}" if op.source else "")
         self.group(op.id, label, box)
         middle = box.x + box.w / 2
+        self.rect(box, 10, "block" if op.block else "page")     # what passes behind must not cross the words
         self.rect(Box(box.x, box.y + 1, box.w, ROW - 2), 10, "op")
         self.code(middle, box.y + 15.5, short(op.text, MOST_CODE), "ink", "middle")
         lower = Box(box.x, box.y + ROW + 1, box.w, ROW - 2)
@@ -369,7 +369,7 @@ class _Ink:
             x += width
         if memory.more:
             self.note(x + 6, strip.y + 15.5, f"+{memory.more}", "store")
-        self.note(middle, strip.y + ROW + 14, memory_note(memory), "store", "middle")
+        self.note(middle, strip.y + ROW + 14, words.memory_text(memory), "store", "middle")
         if memory.writes:
             self.note(middle, strip.y + ROW + 28, short(f"written by {memory.writes[-1]}", 40), "store", "middle", italic=True)
         self.parts.append("</g>")

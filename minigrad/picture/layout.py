@@ -78,13 +78,15 @@ def links(model: Model) -> list[tuple[str, str]]:
 
 def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.Digraph:
     """The picture's structure as a graph of the `graphviz` package; without `text`, all that the layout depends on."""
-    graph = graphviz.Digraph("autograd", graph_attr=dict(
-        rankdir="LR", nodesep="0.42", ranksep="0.44", ordering="out", margin="0", nslimit="2", nslimit1="2"),
-        node_attr=dict(shape="record", fontname="Courier", fontsize="10", margin="0", height=f"{3 * ROW / 72:.4f}", fixedsize="true"),
-        edge_attr=dict(dir="none"))
+    graph = graphviz.Digraph("autograd", edge_attr={"dir": "none"}, graph_attr={
+        "rankdir": "LR", "nodesep": "0.42", "ranksep": "0.44", "ordering": "out", "margin": "0", "nslimit": "2", "nslimit1": "2",
+    }, node_attr={
+        "shape": "record", "fontname": "Courier", "fontsize": "10", "margin": "0", "height": f"{3 * ROW / 72:.4f}",
+        "fixedsize": "true"})
     names = {card.id: short(card.name, MOST_NAME) for card in model.cards}
-    groups = {block.id: graphviz.Digraph(f"cluster_{block.id}", graph_attr=dict(
-        label=_escaped(block.title) if text else " ", margin="14", style="dashed", labeljust="l")) for block in model.blocks}
+    groups = {block.id: graphviz.Digraph(f"cluster_{block.id}", graph_attr={
+        "label": _escaped(block.title) if text else " ", "margin": "14", "style": "dashed", "labeljust": "l"})
+        for block in model.blocks}
     parts: list[tuple[Card | Op, float, list[str]]] = [
         (card, card_width(card), _card_rows(card)) for card in model.cards if card.drawn]
     parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs]), _op_rows(op)) for op in model.ops]

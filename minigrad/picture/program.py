@@ -227,7 +227,7 @@ def _same(slot: Slot, value: Any) -> bool:
 
 def check_saved(call: Call) -> None:
     """See what became of what the nodes remember: freed by a backward pass, or written in place."""
-    for node, name, slot, _ in call.saved:
+    for node, name, _, _ in call.saved:
         try:
             getattr(node, f"_saved_{name}")
         except RuntimeError as error:

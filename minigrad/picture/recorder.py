@@ -16,11 +16,10 @@ from typing import Any
 from ..function import observe
 from ..grad_mode import is_grad_enabled
 from ..graph import next_sequence
+from . import program
 from .build import build
 from .model import Model
-from .program import (
-    Call, Slot, Step, check_saved, code, connect, grad_text, is_accumulator, is_tensor, memory_of, number, read, remember, walk,
-)
+from .program import Call, Slot, Step, is_accumulator, is_tensor
 
 MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
 MOST_CELLS = 8           # elements of a memory that are shown
@@ -68,7 +67,7 @@ class Recorder:
 
     def adopt(self, tensors: Iterable[Any], names: Mapping[str, Any], limit: int) -> None:
         """Begin with the graph that exists already behind some tensors."""
-        walked = walk(tensors, names, limit)
+        walked = program.walk(tensors, names, limit)
         self.calls, self.roots, self.missed = walked.calls, walked.roots, walked.left_out
         for slot in [s for call in self.calls for s in (*call.inputs, *call.outputs)] + self.roots:
             if slot.tensor is not None and id(slot.tensor) not in self._slots:
@@ -94,7 +93,7 @@ class Recorder:
         for slot in self._slots.values():
             self._see(slot)
         for call in self.calls:
-            check_saved(call)
+            program.check_saved(call)
 
     def model(self, names: Mapping[str, Any] | None = None, step: int | None = None) -> Model:
         """Tell the program as a picture's content, with the names that its tensors have.
@@ -159,20 +158,22 @@ class Recorder:
         call.cut = op.name == "detach"
         call.would = op.node_name or call.would
         call.text = _source_text(frame, outermost) or _structural(op, args, outermost, self._text)
-        connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
-        remember(call)
+        program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
+        program.remember(call)
         self._hook(call)
 
     def _write(self, call: Call, slot: Slot, frame: FrameType) -> None:
         """An in-place operation: the tensor that was written begins a new stage of its life."""
-        memory = memory_of(slot.tensor)
+        memory = program.memory_of(slot.tensor)
         if slot in call.inner:                         # a temporary view, as in ``y[0] = 9``: y was written
-            slot = next((s for s in call.inputs if memory_of(s.tensor) == memory), slot)
+            slot = next((s for s in call.inputs if program.memory_of(s.tensor) == memory), slot)
         now = Slot(slot.tensor, slot.tensor.grad_fn, slot.tensor.output_nr, slot.name, frame.f_lineno, no_grad=slot.no_grad)
         slot.ended = frame.f_lineno
         self._slots[id(slot.tensor)] = now
         for tensor in self._sharing[memory]:
             self._see(self._slots[id(tensor)])
+        if slot.node is None:
+            slot.card.grad = now.card.grad             # it may have come since we looked, and stays what this stage ended with
         call.inplace = True
         call.outputs.append(now)
         if call not in self.writes.setdefault(memory, []):
@@ -186,13 +187,13 @@ class Recorder:
 
     def _add(self, slot: Slot) -> Slot:
         self._slots[id(slot.tensor)] = slot
-        self._sharing.setdefault(memory_of(slot.tensor), []).append(slot.tensor)
+        self._sharing.setdefault(program.memory_of(slot.tensor), []).append(slot.tensor)
         self._see(slot)
         return slot
 
     def _see(self, slot: Slot) -> None:
         """Read the tensor's card, and the elements of its memory if they are few."""
-        slot.card = read(slot.tensor)
+        slot.card = program.read(slot.tensor)
         storage = slot.tensor.untyped_storage()
         if hasattr(storage, "elements"):
             memory, cells = storage.data_ptr(), _cells(storage)
@@ -231,22 +232,22 @@ class Recorder:
                 run = self.trace[-1].run + 1 if self.trace else 0
             else:
                 run = self.trace[-1].run
-            step = Step(node, run, [grad_text(g) for g in grads], number(grads[0]) if len(grads) == 1 else None)
+            step = Step(node, run, [program.grad_text(g) for g in grads], program.number(grads[0]) if len(grads) == 1 else None)
             if is_accumulator(node):
-                step.slot, step.before = self._slots.get(id(node.variable)), grad_text(node.variable.grad)
+                step.slot, step.before = self._slots.get(id(node.variable)), program.grad_text(node.variable.grad)
             call = self._owner.get(node)
             for slot in call.outputs if call else ():
                 if slot.node is node and slot.tensor is not None and slot.tensor.retains_grad:
-                    step.kept.append((slot, grad_text(slot.tensor.grad)))
+                    step.kept.append((slot, program.grad_text(slot.tensor.grad)))
             self.trace.append(step)
         return hook
 
     def _ran(self, sent: tuple, received: tuple) -> None:
         step = self.trace[-1]
         step.finished = True
-        step.sent, step.numbers = [grad_text(g) for g in sent], [number(g) for g in sent]
+        step.sent, step.numbers = [program.grad_text(g) for g in sent], [program.number(g) for g in sent]
         if step.slot is not None:
-            step.after = grad_text(step.node.variable.grad)
+            step.after = program.grad_text(step.node.variable.grad)
         self._waiting.discard(step.node)
         self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
 
@@ -325,9 +326,11 @@ def _statements(frame: FrameType) -> Iterator[str]:
         yield ast.get_source_segment(line, statement) or ""
 
 
-def _structural(op: Any, args: tuple, outermost: FrameType | None, name: Any) -> str:
-    called = outermost.f_code.co_name if outermost is not None else op.name
+def _structural(op: Any, args: tuple, outermost: FrameType | None, name: Callable[[Any], str]) -> str:
+    """The code of an operation where the program's text cannot be had."""
+    called = op.name if outermost is None or outermost.f_code.co_name.startswith("__") else outermost.f_code.co_name
     if called == "_setitem":
-        return f"{name(args[0])}[…] = {name(outermost.f_locals['value'])}"
-    texts = [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a)) else name(a) for a in args]
-    return code(op.name, texts)
+        return f"{name(outermost.f_locals['self'])}[…] = {name(outermost.f_locals['value'])}"
+    texts = [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a)) else name(a)
+             for a in args if a is not None]
+    return program.code(called, texts)
