@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import ops, random
 from ..dtype import of_numpy, promote
-from ..function import op
-from ..tensor import Tensor
+from ..function import op, shape_error
+from ..ops.elementwise import abs, clamp, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
+from ..ops.reductions import mean
+from ..tensor import Tensor, wrap
 
 # Reductions ----------------------------------------------------------------------------------------------------------------
 
@@ -55,7 +57,7 @@ def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     try:
         shape = np.broadcast_shapes(input.array.shape, target.array.shape)
     except ValueError:
-        raise ops.shape_error(input.array, target.array) from None
+        raise shape_error(input.array, target.array) from None
     return tuple(x if x.array.shape == shape else x.expand(shape) for x in (input, target))
 
 
@@ -83,17 +85,357 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return ops.matmul(input, ops.t(weight)).add_(bias)
 
 
+@op(tex="{weight}[{indices}]",
+    weight=lambda grad, weight_sym_sizes, indices, padding_idx: embedding_dense_backward(grad, indices, weight_sym_sizes[0], padding_idx))
+def _embedding(weight, indices: Tensor, padding_idx):
+    if indices.dtype not in (np.int64, np.int32):
+        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+                           f"torch.{of_numpy[indices.dtype].scalar_type}Tensor instead (while checking arguments for embedding)")
+    if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
+        raise IndexError("index out of range in self")
+    return weight[indices]
+
+
+@op(tex="{grad_output}", grad_output=lambda grad, indices, padding_idx: _unpadded_rows(grad, indices, padding_idx))
+def embedding_dense_backward(grad_output, indices: Tensor, num_weights, padding_idx):
+    """The rows of a gradient added up by index; a padding row gets none."""
+    out = np.zeros((num_weights, grad_output.shape[-1]), grad_output.dtype)
+    np.add.at(out, indices, grad_output)
+    if padding_idx >= 0:
+        out[padding_idx] = 0
+    return out
+
+
+def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
+    rows = _embedding(grad, indices, padding_idx)
+    return rows if padding_idx < 0 else where(ops.unsqueeze(indices == padding_idx, -1), 0, rows)
+
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """Rows of a table: ``(...), (n, k) -> (..., k)``; the padding row never gets a gradient."""
+    if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return _embedding(weight, input, -1 if padding_idx is None else padding_idx % len(weight))
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Class numbers as rows with a single 1: ``(...) -> (..., num_classes)``."""
+    if tensor.array.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if tensor.array.size and tensor.array.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    n = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
+    if tensor.array.size and tensor.array.max() >= n:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return wrap(np.eye(n, dtype=np.int64)[tensor.array])
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero each element with probability `p` and divide the others by ``1 - p``; outside of training, nothing.
+
+    Raises
+    ------
+    ValueError
+        "dropout probability has to be between 0 and 1, but got 1.5"
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0 or not input.array.size:
+        return input
+    dtype = input.array.dtype
+    if p == 1:
+        noise = np.zeros((), dtype)
+    else:
+        kept = random.uniform_array(random.default_generator, input.array.shape, np.dtype(np.float64)) < 1 - p
+        noise = kept.astype(dtype) / dtype.type(1 - p)
+    return input.mul_(wrap(noise)) if inplace else input * wrap(noise)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """Each vector along `dim` divided by its p-norm."""
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+
+
+# Normalization -------------------------------------------------------------------------------------------------------------
+# One formula for layer and batch norm. The mean and 1/deviation that PyTorch's nodes show as result1 and result2 come in from
+# outside; the derivative computes them again from the input, since a second derivative goes through them too.
+
+def _statistics(x: np.ndarray, dims: tuple, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    average = x.mean(axis=dims, keepdims=True)
+    return average, 1 / np.sqrt(np.square(x - average).mean(axis=dims, keepdims=True) + x.dtype.type(eps))
+
+
+def _normalized(x: Any, dims: tuple, eps: float) -> tuple[Any, Any]:
+    centered = x - mean(x, dims, True)
+    deviation = rsqrt(mean(centered * centered, dims, True) + eps)
+    return centered * deviation, deviation
+
+
+def _normalization_slope(grad: Any, x: Any, dims: tuple, eps: float) -> Any:
+    normed, deviation = _normalized(x, dims, eps)
+    return deviation * (grad - mean(grad, dims, True) - normed * mean(grad * normed, dims, True))
+
+
+def _scaled(grad: Any, weight: Any) -> Any:
+    return grad if weight is None else grad * weight
+
+
+def _affine(normed: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None) -> np.ndarray:
+    normed = normed if weight is None else normed * weight
+    return normed if bias is None else normed + bias
+
+
+@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "bias", "normalized_shape"),
+    input=lambda grad, input, weight, dims, eps: _normalization_slope(_scaled(grad, weight), input, dims, eps),
+    weight=lambda grad, input, dims, eps: grad * _normalized(input, dims, eps)[0],
+    bias=lambda grad: grad)
+def _native_layer_norm(input, weight, bias, normalized_shape, dims, eps, result1: Tensor, result2: Tensor):
+    return _affine((input - result1) * result2, weight, bias)
+
+
+def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions, then ``* weight + bias``.
+
+    Source: Ba et al., Layer Normalization, 2016.
+
+    Raises
+    ------
+    RuntimeError
+        "Given normalized_shape=[2], expected input with shape [*, 2], but got input of size[2, 3]"
+    """
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[-len(shape):]) != shape:
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
+                           f"got input of size{list(input.shape)}")
+    dims = tuple(range(input.ndim - len(shape), input.ndim))
+    return _native_layer_norm(input, weight, bias, shape, dims, eps, *map(wrap, _statistics(input.array, dims, eps)))
+
+
+@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("running_mean", "running_var", "result1", "result2"),
+    input=lambda grad, input, weight, running_var, training, dims, eps:
+        _normalization_slope(_scaled(grad, weight), input, dims, eps) if training
+        else _scaled(grad, weight) * rsqrt(running_var + eps),
+    weight=lambda grad, input, running_mean, running_var, training, dims, eps:
+        grad * (_normalized(input, dims, eps)[0] if training else (input - running_mean) * rsqrt(running_var + eps)),
+    bias=lambda grad: grad)
+def _native_batch_norm(input, weight, bias, running_mean: Tensor, running_var: Tensor, training, dims, eps, result1: Tensor,
+                       result2: Tensor):
+    if not training:
+        result1, result2 = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
+    return _affine((input - result1) * result2, weight, bias)
+
+
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 for each channel (dimension 1), then ``* weight + bias``; outside of training by the running ones.
+
+    Source: Ioffe and Szegedy, Batch Normalization, 2015.
+
+    Raises
+    ------
+    ValueError
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
+    """
+    dims = (0, *range(2, input.ndim))
+    n = math.prod(input.shape[d] for d in dims)
+    if training and n == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    center, scale = _statistics(input.array, dims, eps) if training else (None, None)
+    if training and running_mean is not None:
+        variance = input.array.var(axis=dims, ddof=1)
+        for running, new in ((running_mean, center.reshape(-1)), (running_var, variance)):
+            running.array[...] = (1 - momentum) * running.array + momentum * new
+            running._storage.bump()
+    column = (1, -1, *(1 for _ in dims[1:]))
+    channels = [x if x is None or input.ndim == 2 else x.view(column) for x in (weight, bias, running_mean, running_var)]
+    return _native_batch_norm(input, *channels, training, dims, eps, *(x if x is None else wrap(x) for x in (center, scale)))
+
+
 # Activations ---------------------------------------------------------------------------------------------------------------
+# Where PyTorch has a backward kernel of its own (LeakyReluBackwardBackward0 in second derivatives) so has this; a formula made of
+# ordinary operations stands for it where the kernel would only repeat the formula.
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The positive part."""
     return input.relu_() if inplace else ops.relu(input)
 
 
+@op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
+    self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
+def _leaky_relu(self, negative_slope):
+    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+
+
+@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}",
+    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope), self=lambda grad: zeros_of(grad))
+def leaky_relu_backward(grad_output, self, negative_slope):
+    """The gradient of leaky_relu."""
+    return np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope))
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x where it is positive, else ``negative_slope * x``."""
+    return input._leaky_relu_(negative_slope) if inplace else _leaky_relu(input, negative_slope)
+
+
+@op(inplace=True, tex=r"\operatorname{{elu}}({self})",
+    self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale))
+def _elu(self, alpha=1.0, scale=1.0, input_scale=1.0):
+    return np.where(self > 0, self * scale, np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale))
+
+
+@op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
+    grad_output=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale),
+    self=lambda grad, grad_output, self, alpha, scale, input_scale:
+        where(self < 0, grad * grad_output * (alpha * scale * input_scale ** 2) * exp(self * input_scale), 0))
+def elu_backward(grad_output, self, alpha, scale, input_scale):
+    """The gradient of elu."""
+    slope = np.exp(np.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
+    return grad_output * np.where(self <= 0, slope, self.dtype.type(scale))
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where it is positive, else ``alpha * (exp(x) - 1)``."""
+    return input._elu_(alpha) if inplace else _elu(input, alpha)
+
+
+_SELU = 1.6732632423543772, 1.0507009873554805      # alpha and scale
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`elu` with the constants that keep mean 0 and variance 1."""
+    return input._elu_(*_SELU) if inplace else _elu(input, *_SELU)
+
+
+@op(inplace=True, tex=r"\operatorname{{hardtanh}}({self})",
+    self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
+def _hardtanh(self, min_val, max_val):
+    return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
+
+
+@op(tex="{grad_output} [{min_val} < {self} < {max_val}]",
+    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val), self=lambda grad: zeros_of(grad))
+def hardtanh_backward(grad_output, self, min_val, max_val):
+    """The gradient of hardtanh: 0 outside, the bounds included."""
+    return np.where((self > min_val) & (self < max_val), grad_output, grad_output.dtype.type(0))
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Limited to [min_val, max_val]."""
+    return input._hardtanh_(min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Limited to [0, 6]."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+@op(tex=r"\operatorname{{softplus}}({self})", self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
+def _softplus(self, beta, threshold):
+    return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
+
+
+@op(tex=r"\sigma({self}) {grad_output}",
+    grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
+    self=lambda grad, grad_output, self, beta, threshold:
+        where(self * beta > threshold, 0, grad * grad_output * beta * sigmoid(self * beta) * (1 - sigmoid(self * beta))))
+def softplus_backward(grad_output, self, beta, threshold):
+    """The gradient of softplus."""
+    return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """``log(1 + exp(beta * x)) / beta``, a smooth relu; x itself where ``beta * x`` is above the threshold."""
+    return _softplus(input, beta, threshold)
+
+
+@op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})", self=lambda grad, self: grad * sigmoid(-self))
+def logsigmoid(self):
+    """The logarithm of sigmoid, without overflow."""
+    return -np.logaddexp(-self, self.dtype.type(0))
+
+
+@op(inplace=True, tex=r"{self} \sigma({self})", self=lambda grad, self: grad * sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+def _silu(self):
+    return self / (1 + np.exp(-self))
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x * sigmoid(x)``."""
+    return input._silu_() if inplace else _silu(input)
+
+
+@op(tex=r"\operatorname{{gelu}}({self})", self=lambda grad, self, approximate: grad * _gelu_slope(self, approximate))
+def _gelu(self, approximate):
+    if approximate == "tanh":
+        return self * sigmoid(2 * _gelu_tanh_argument(self))
+    return self * 0.5 * (1 + erf(self * math.sqrt(0.5)))
+
+
+def _gelu_tanh_argument(x: Any) -> Any:
+    return (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+
+
+def _gelu_slope(x: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        gate = sigmoid(2 * _gelu_tanh_argument(x))
+        return gate + x * gate * (1 - gate) * (1 + x * x * (3 * 0.044715)) * (2 * math.sqrt(2 / math.pi))
+    return 0.5 * (1 + erf(x * math.sqrt(0.5))) + x * exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """``x * P(N(0, 1) < x)``; ``approximate="tanh"`` uses a formula with tanh.
+
+    Source: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return _gelu(input, approximate)
+
+
+@op(tex="{self}[{self} > {threshold}]", self=lambda grad, self, threshold: ops.elementwise._threshold_backward(grad, self, threshold))
+def _threshold(self, threshold, value):
+    return np.where(self > threshold, self, self.dtype.type(value))
+
+
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """x where it is above the threshold, else a value."""
+    return _threshold(input, threshold, value)
+
+
+def tanh(input: Tensor) -> Tensor:
+    """Hyperbolic tangent."""
+    return input.tanh()
+
+
+def softsign(input: Tensor) -> Tensor:
+    """``x / (1 + |x|)``."""
+    return input / (abs(input) + 1)
+
+
+def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
+    if dim is None:
+        warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+                      stacklevel=3)
+        return 0 if input.ndim in (0, 1, 3) else 1
+    return dim
+
+
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """Positive numbers that add to 1 along `dim`: ``exp(x) / sum(exp(x))``."""
+    return ops.softmax(input, _chosen_dim("softmax", input, dim), dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """The logarithm of softmax, computed without overflow."""
+    return ops.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
+
+
 # Losses --------------------------------------------------------------------------------------------------------------------
 
 def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
-    """PyTorch's backward kernels take one dtype only: a float64 target that slipped through forward ends here."""
+    """Refuse to mix dtypes where PyTorch's kernel does."""
     for array in found:
         if array.dtype != expected.dtype:
             names = [of_numpy[a.dtype].scalar_type for a in (array, expected)]
@@ -115,7 +457,6 @@ def _mse_loss(self, target, reduction):
     target=lambda grad, grad_output, self, reduction: grad * grad_output * (-2 * share(self, reduction)))
 def mse_loss_backward(grad_output, self, target, reduction):
     """The derivative of the squared error by `self`."""
-    _check_dtype(grad_output, self, target)
     return (self - target) * (2 * share(self, reduction)) * grad_output
 
 
@@ -128,3 +469,219 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
         "Using a target size (torch.Size([3])) that is different to the input size (torch.Size([3, 1])). …"
     """
     return _mse_loss(*same_shape(input, target), reduction_number(reduction))
+
+
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
+    """`reduce` for a loss that is made of ordinary operations."""
+    number = reduction_number(reduction)
+    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
+
+
+def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """The absolute error."""
+    input, target = same_shape(input, target)
+    return _reduced((input - target).abs(), reduction)
+
+
+def _soft_sign(x: Any, beta: float) -> Any:
+    """The sign, but a line through 0 below `beta`."""
+    return where(abs(x) < beta, x / beta, sgn(x))
+
+
+@op(tex=r"\operatorname{{smooth\_l1}}({self}, {target})",
+    self=lambda grad, self, target, reduction, beta: grad * _soft_sign(self - target, beta) * share(self, reduction),
+    target=lambda grad, self, target, reduction, beta: grad * _soft_sign(target - self, beta) * share(self, reduction))
+def _smooth_l1_loss(self, target, reduction, beta):
+    distance = np.abs(np.subtract(*promote(self, target)))
+    return reduce(np.where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta), reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    """The absolute error less ``beta / 2``, rounded off to a parabola below `beta`."""
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    input, target = same_shape(input, target)
+    return _smooth_l1_loss(input, target, reduction_number(reduction), beta) if beta else l1_loss(input, target, reduction=reduction)
+
+
+@op(tex=r"\operatorname{{huber}}({self}, {target})",
+    self=lambda grad, self, target, reduction, delta: grad * _soft_sign(self - target, delta) * (delta * share(self, reduction)),
+    target=lambda grad, self, target, reduction, delta: grad * _soft_sign(target - self, delta) * (delta * share(self, reduction)))
+def _huber_loss(self, target, reduction, delta):
+    _check_dtype(self, target)
+    distance = np.abs(self - target)
+    return reduce(np.where(distance < delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta), reduction)
+
+
+def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """Half of the squared error below `delta`, a line above."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    return _huber_loss(*same_shape(input, target), reduction_number(reduction), delta)
+
+
+# A class number t picks -input[t]. `counted` says how much each example counts, and total_weight adds that up: of a mean, the
+# divisor. Examples whose target is ignore_index do not count.
+
+def _place(target: np.ndarray, counted: np.ndarray, classes: int, ndim: int) -> tuple:
+    """The index of the picked elements in an input with `ndim` dimensions."""
+    target = np.where(counted, target, 0)
+    if target.size and (target.min() < 0 or target.max() >= classes):
+        raise IndexError(f"Target {target[(target < 0) | (target >= classes)].flat[0]} is out of bounds.")
+    if ndim == 1:
+        return (target,)
+    batch = np.ogrid[tuple(slice(n) for n in target.shape)]
+    return batch[0], target, *batch[1:]
+
+
+def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, dtype: np.dtype) -> np.ndarray:
+    counted = target != ignore_index
+    return counted.astype(dtype) if weight is None else np.where(counted, weight[np.where(counted, target, 0)], dtype.type(0))
+
+
+@op(tex=r"-{self}_{{{target}}}",
+    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight:
+        nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
+def _nll_loss(self, target: Tensor, weight: Tensor, reduction, ignore_index, total_weight: Tensor):
+    place = _place(target, target != ignore_index, self.shape[-1 if self.ndim == 1 else 1], self.ndim)
+    counted = _counted(target, weight, ignore_index, self.dtype)
+    losses = -self[place] * counted
+    if reduction == 0:
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    with np.errstate(invalid="ignore"):      # nothing counted: NaN, as in PyTorch
+        return total if reduction == 2 else total / total_weight
+
+
+@op(tex="-{grad_output}", self=lambda grad: zeros_of(grad),
+    grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
+        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight))
+def nll_loss_backward(grad_output, self, target: Tensor, weight: Tensor, reduction, ignore_index, total_weight: Tensor):
+    """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
+    out = np.zeros_like(self)
+    values = -grad_output * _counted(target, weight, ignore_index, self.dtype)
+    if reduction == 1:
+        values = values / total_weight
+    kept = target != ignore_index
+    out[_place(target, kept, self.shape[-1 if self.ndim == 1 else 1], self.ndim)] = np.where(kept, values, values.dtype.type(0))
+    return out
+
+
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
+             reduction: str = "mean") -> Tensor:
+    """Minus the input at each example's class: ``(n, c), (n) -> ()``, or ``(n, c, ...), (n, ...) -> ()``.
+
+    Raises
+    ------
+    ValueError, RuntimeError, IndexError
+        "Expected input batch_size (2) to match target batch_size (3)."; "Target 5 is out of bounds."; …
+    """
+    number = reduction_number(reduction)
+    if input.ndim < 1:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    batch = target.shape[0] if target.ndim else 0
+    if input.ndim != 1 and input.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
+    if input.ndim < 3 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target.array.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+                           f"shape: {list(weight.shape)}")
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
+    _place(target.array, target.array != ignore_index, classes, 1)
+    counted = _counted(target.array, None if weight is None else weight.array, ignore_index, input.array.dtype)
+    return _nll_loss(input, target, weight, number, ignore_index, wrap(np.asarray(counted.sum())))
+
+
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
+                  reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+    """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    number, dim = reduction_number(reduction), 0 if input.ndim == 1 else 1
+    scores, n = ops.log_softmax(input, dim), input.shape[dim]
+    row = None if weight is None else weight.view((-1, *(1 for _ in input.shape[2:])))
+    if target.shape == input.shape and target.is_floating_point():
+        if label_smoothing:
+            target = target * (1 - label_smoothing) + label_smoothing / n
+        product = scores * target if row is None else scores * target * row
+        if number == 0:
+            return -product.sum(dim)
+        return -product.sum() / (input.numel() / n) if number == 1 else -product.sum()
+    loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return loss
+    counted = _counted(target.array, None if weight is None else weight.array, ignore_index, input.array.dtype)
+    smooth = (-(scores if row is None else scores * row).sum(dim)).masked_fill(target == ignore_index, 0)
+    if number:
+        smooth = smooth.sum() / wrap(np.asarray(counted.sum())) if number == 1 else smooth.sum()
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / n)
+
+
+@op(tex=r"\operatorname{{bce}}({self}, {target})",
+    self=lambda grad, self, target, weight, reduction:
+        _scaled(grad, weight) * ((self - target) / clamp((1 - self) * self, 1e-12)) * share(self, reduction),
+    target=lambda grad, self, target, weight, reduction:
+        _scaled(grad, weight) * (clamp(log(1 - self), -100) - clamp(log(self), -100)) * share(target, reduction))
+def _binary_cross_entropy(self, target, weight: Tensor, reduction):
+    for name, values in {"input": self, "target": target}.items():
+        if not ((values >= 0) & (values <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    _check_dtype(self, target)
+    losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
+    return reduce(losses if weight is None else losses * weight, reduction)
+
+
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """Minus the logarithm of the probability given to what happened; logarithms stop at -100.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        "Using a target size (torch.Size([3])) that is different to the input size (torch.Size([2, 3])) is deprecated. …"
+    """
+    number = reduction_number(reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+                         "Please ensure they have the same size.")
+    return _binary_cross_entropy(input, target, weight, number)
+
+
+@op(tex=r"\operatorname{{bce}}(\sigma({self}), {target})",
+    self=lambda grad, self, target, weight, pos_weight, reduction:
+        _scaled(grad, weight) * _logits_slope(self, target, pos_weight) * share(self, reduction),
+    target=lambda grad, self, weight, pos_weight, reduction:
+        _scaled(grad, weight) * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)) * share(self, reduction))
+def _binary_cross_entropy_with_logits(self, target, weight: Tensor, pos_weight: Tensor, reduction):
+    if target.dtype.kind != "f":
+        names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
+        raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    shrink = np.logaddexp(-self, self.dtype.type(0))
+    losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
+    return reduce(losses if weight is None else losses * weight, reduction)
+
+
+def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return sigmoid(x) - target
+    positive = pos_weight * target
+    return (positive + 1 - target) * sigmoid(x) - positive
+
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
+                                     pos_weight: Tensor | None = None) -> Tensor:
+    """`binary_cross_entropy` of ``sigmoid(input)``, exact also where sigmoid is 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        "Target size (torch.Size([3])) must be the same as input size (torch.Size([2, 3]))"
+    """
+    number = reduction_number(reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
