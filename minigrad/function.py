@@ -40,6 +40,7 @@ from .tensor import Tensor, View, gradient_edge, wrap
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 new = object.__new__
+Operand = Any           # in a kernel's signature: a tensor or a number without a derivative; ``Tensor``: a tensor, not a number
 OPS: dict[str, Op] = {}
 PUBLIC: dict[str, Callable] = {}        # what `minigrad` exports as functions
 
@@ -114,7 +115,8 @@ class Op:
         self.params = list(signature.parameters)
         self.defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not p.empty}
         self.keyword_only = [n for n, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
-        self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation == "Tensor"]
+        self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation in ("Tensor", "Operand")]
+        self.strict = [n for n, p in list(signature.parameters.items())[1:] if p.annotation == "Tensor"]
         self.node_name = None
         self.source = ""
         if formulas:
@@ -232,6 +234,10 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
             lines.append("    tensors_ = [t.array for t in tensors]")
         elif n == operation.params[0]:
             lines.append(f"    {n}_ = {n}.array")
+        elif n in operation.strict:
+            lines += [f"    {n}_ = {n}.array if isinstance({n}, Tensor) else {n}",
+                      f"    if not isinstance({n}_, (ndarray, np.generic)):",
+                      f"        raise not_a_tensor(op, '{n}', {n})"]
         else:
             lines.append(f"    {n}_ = {n}.array if isinstance({n}, Tensor) else {n}")
     if operation.promote:
@@ -362,7 +368,7 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
     recorded = "False"
     if operation.formulas:
         recorded = "recorded"
-        lines += [f"    recorded = state.enabled and ({_wants_grad(operation)})", "    if recorded:"]
+        lines += [f"    recorded = state.recording and ({_wants_grad(operation)})", "    if recorded:"]
         lines += _record_lines(operation, "[t.array for t in result]" if several else "array", several)
         lines += _remember_lines(operation, "result")
         if several:
@@ -379,7 +385,7 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
 def _inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
-    wanted = f"state.enabled and ({_wants_grad(operation)})" if operation.formulas else "False"
+    wanted = f"state.recording and ({_wants_grad(operation)})" if operation.formulas else "False"
     lines = [f"def {operation.name}({_signature(operation)}):",
              f"    recorded = {wanted}",
              f"    check_inplace({first}, recorded)"]
@@ -467,6 +473,12 @@ def wrong_type(operation: Op, *values: Any) -> TypeError:
     name = operation.tensor_params[position - 1 + shift].replace("self", "input")
     return TypeError(f"{operation.name}(): argument '{name}' (position {position + shift}) must be Tensor, not "
                      f"{type(bad).__name__}")
+
+
+def not_a_tensor(operation: Op, name: str, value: Any) -> TypeError:
+    """The error for a number in the place of an argument that must be a tensor."""
+    return TypeError(f"{operation.name.strip('_')}(): argument '{name}' (position {operation.params.index(name) + 1}) must be "
+                     f"Tensor, not {type(value).__name__}")
 
 
 def reject(operation: Op, args: tuple) -> None:
@@ -680,6 +692,9 @@ class CopySlices(Node):
     """
 
     __slots__ = ("fn", "geometry")
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
 
     def __init__(self, base: Tensor, view: Tensor, fn: Node | None) -> None:
         super().__init__((gradient_edge(base), *fn.next_functions[1:]), (base.array.shape,), (base.array.dtype,))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import PUBLIC, op, public
+from ..function import PUBLIC, Operand, op, public
 from ..tensor import Tensor, wrap
 
 
@@ -43,9 +43,16 @@ def add(self, other, *, alpha=1):
 
 
 def _no_bool(self, other):
-    if self.dtype == bool and getattr(other, "dtype", None) == bool:
+    bools = [x.dtype.kind == "b" for x in (self, other) if isinstance(x, np.ndarray)]
+    if len(bools) == 2 and all(bools):
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
                            "`logical_xor()` operator instead.")
+
+
+def _refuse_bool(array: np.ndarray, name: str) -> None:
+    """PyTorch has no such kernel for bool."""
+    if array.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True,
@@ -59,7 +66,7 @@ def sub(self, other, *, alpha=1):
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same", method=False,
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-def rsub(self, other: Tensor, alpha=1):
+def rsub(self, other: Operand, alpha=1):
     """``other - self`` for a number: what ``1 - x`` calls."""
     return other - self if alpha == 1 else other - self * alpha
 
@@ -117,6 +124,8 @@ def _power(base, exponent):
             return 1 / (base * base)
     if base.dtype.kind in "iu" and np.any(np.asarray(exponent) < 0):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if base.dtype.kind == "b":
+        base = base.astype(np.int64)
     return base ** exponent
 
 
@@ -168,6 +177,23 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
 
+@public(function=False)
+def square_(self: Tensor) -> Tensor:
+    """`square` in place."""
+    return self.pow_(2)
+
+
+@public()
+def positive(input: Any) -> Any:
+    """The tensor itself."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+Tensor.__pos__ = positive
+
+
 @public()
 def square(input: Any) -> Any:
     """``input ** 2``, elementwise."""
@@ -175,7 +201,7 @@ def square(input: Any) -> Any:
 
 
 @op(node="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True, self=lambda grad: grad)
-def _remainder_number(self, other: Tensor):
+def _remainder_number(self, other: Operand):
     return np.mod(self, other)
 
 
@@ -187,7 +213,7 @@ def _remainder_tensor(self, other):
 
 
 @op(node="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True, self=lambda grad: grad)
-def _fmod_number(self, other: Tensor):
+def _fmod_number(self, other: Operand):
     return np.fmod(self, other)
 
 
@@ -367,27 +393,27 @@ def atanh(self):
     self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
 def erf(self):
     """The error function, elementwise."""
-    return np.frompyfunc(math.erf, 1, 1)(self).astype(self.dtype)
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(self), self.dtype)
 
 
 @op(tex=r"\operatorname{{erfc}}({self})", promote="float", inplace=True,
     self=lambda grad, self: -2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
 def erfc(self):
     """1 minus the error function, elementwise."""
-    return np.frompyfunc(math.erfc, 1, 1)(self).astype(self.dtype)
+    return np.asarray(np.frompyfunc(math.erfc, 1, 1)(self), self.dtype)
 
 
 @op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
     self=lambda grad, self, other: grad * (other * reciprocal(self * self + other * other)),
     other=lambda grad, self, other: grad * (-self * reciprocal(self * self + other * other)))
-def atan2(self, other):
+def atan2(self, other: Tensor):
     """The angle of the point (other, self), in radians."""
     return np.arctan2(self, other)
 
 
 @op(tex=r"\sqrt{{{self}^2 + {other}^2}}", promote="float", inplace=True,
     self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
-def hypot(self, other):
+def hypot(self, other: Tensor):
     """The length of the hypotenuse, elementwise."""
     return np.hypot(self, other)
 
@@ -395,7 +421,7 @@ def hypot(self, other):
 @op(tex=r"\ln(e^{{{self}}} + e^{{{other}}})", promote="float",
     self=lambda grad, self, other: grad / (1 + exp(other - self)),
     other=lambda grad, self, other: grad / (1 + exp(self - other)))
-def logaddexp(self, other):
+def logaddexp(self, other: Tensor):
     """The logarithm of a sum of exponentials, accurate for large ones."""
     return np.logaddexp(self, other)
 
@@ -470,6 +496,8 @@ def _sigmoid_backward(grad_output, output):
 @op(tex=r"\max({self}, 0)", inplace=True, self=lambda grad, result: _threshold_backward(grad, result, 0))
 def relu(self):
     """The positive part; the slope at 0 is 0."""
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
     return np.maximum(self, self.dtype.type(0))
 
 
@@ -478,61 +506,72 @@ def relu(self):
     self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
-    return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
+    return np.where(self <= threshold, grad_output.dtype.type(0), grad_output)
 
 
 @op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))
 def abs(self):
     """Absolute value; the slope at 0 is 0."""
+    _refuse_bool(self, "abs_cpu")
     return np.abs(self)
 
 
-@op(inplace=True, tex=r"\operatorname{{sgn}}({self})", self=lambda grad: zeros_of(grad))
+@op(inplace=True, tex=r"\operatorname{{sgn}}({self})", saves=("self", "result"), self=lambda grad: zeros_of(grad))
 def sgn(self):
-    """-1, 0 or 1 by sign."""
-    return np.sign(self)
+    """-1, 0 or 1 by sign; of NaN 0."""
+    return _signs(self)
 
 
 @op(inplace=True, tex=r"\operatorname{{sign}}({self})", self=lambda grad: zeros_of(grad))
 def sign(self):
-    """-1, 0 or 1 by sign."""
-    return np.sign(self)
+    """-1, 0 or 1 by sign; of NaN 0."""
+    return _signs(self)
+
+
+def _signs(array):
+    return array if array.dtype == bool else (array > 0).astype(array.dtype) - (array < 0)
 
 
 @op(inplace=True, tex=r"\lfloor {self} \rfloor", self=lambda grad: zeros_of(grad))
 def floor(self):
     """The largest integer not above."""
+    _refuse_bool(self, "floor_vml_cpu")
     return np.floor(self)
 
 
 @op(inplace=True, tex=r"\lceil {self} \rceil", self=lambda grad: zeros_of(grad))
 def ceil(self):
     """The smallest integer not below."""
+    _refuse_bool(self, "ceil_vml_cpu")
     return np.ceil(self)
 
 
 @op(inplace=True, tex=r"\operatorname{{round}}({self})", self=lambda grad: zeros_of(grad))
 def round(self):
     """The nearest integer, halves to even."""
+    _refuse_bool(self, "round_vml_cpu")
     return np.round(self)
 
 
 @op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
 def frac(self):
     """What is left of the integer part."""
+    if self.dtype.kind != "f":
+        raise NotImplementedError(f"\"frac_cpu\" not implemented for '{dtypes.of_numpy[self.dtype].scalar_type}'")
     return self - np.trunc(self)
 
 
 @op("fix", inplace=True, tex=r"\operatorname{{trunc}}({self})", self=lambda grad: zeros_of(grad))
 def trunc(self):
     """The integer part."""
+    _refuse_bool(self, "trunc_vml_cpu")
     return np.trunc(self)
 
 
 @op(tex=r"\max({self}, {other})", promote="same",
     self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0),
     other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0))
-def maximum(self, other):
+def maximum(self, other: Tensor):
     """The larger one, elementwise; at a tie each gets half of the gradient."""
     return np.maximum(self, other)
 
@@ -540,7 +579,7 @@ def maximum(self, other):
 @op(tex=r"\min({self}, {other})", promote="same",
     self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0),
     other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0))
-def minimum(self, other):
+def minimum(self, other: Tensor):
     """The smaller one, elementwise; at a tie each gets half of the gradient."""
     return np.minimum(self, other)
 
@@ -663,7 +702,7 @@ def _inside(self: Any, low: Any, high: Any) -> Any:
 
 
 def _comparison(name: str, dunder: str, kernel: Callable, symbol: str) -> Callable:
-    def compare(self: Tensor, other: Tensor):
+    def compare(self: Tensor, other: Operand):
         return kernel(self, other)
     compare.__name__, compare.__doc__ = name, f"``self {symbol} other``, elementwise, as bool; never recorded."
     return op(dunder, promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
@@ -717,19 +756,19 @@ def equal(input: Any, other: Any) -> bool:
 
 
 @op("__and__", promote="same", inplace=True)
-def bitwise_and(self: Tensor, other: Tensor):
+def bitwise_and(self: Tensor, other: Operand):
     """``self & other``, elementwise."""
     return self & other
 
 
 @op("__or__", promote="same", inplace=True)
-def bitwise_or(self: Tensor, other: Tensor):
+def bitwise_or(self: Tensor, other: Operand):
     """``self | other``, elementwise."""
     return self | other
 
 
 @op("__xor__", promote="same", inplace=True)
-def bitwise_xor(self: Tensor, other: Tensor):
+def bitwise_xor(self: Tensor, other: Operand):
     """``self ^ other``, elementwise."""
     return self ^ other
 

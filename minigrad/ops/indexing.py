@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import op, public, return_type, shape_error
+from ..function import Operand, op, public, return_type, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import masked_fill, two_forms
 from .views import _alias, broadcast_to, cat, reshape, select, slice, unsqueeze
@@ -24,7 +24,7 @@ def _array_index(indices: tuple) -> tuple:
 
 @op(node="IndexBackward0", tex="{self}[{indices}]",
     self=lambda grad, self_sym_sizes, indices: _index_put(grad_zeros(grad, self_sym_sizes), indices, grad, True))
-def _index(self, indices: Tensor):
+def _index(self, indices: Operand):
     return np.array(_checked(self, indices))
 
 
@@ -56,7 +56,7 @@ def _checked(array, indices):
 @op(node="IndexPutBackward0", inplace=True, tex="{self}",
     self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
-def _index_put(self, indices: Tensor, values, accumulate):
+def _index_put(self, indices: Operand, values, accumulate):
     out = self.copy()
     place = _array_index(indices)
     target = _checked(out, indices)

@@ -603,6 +603,9 @@ def _cast(self, dtype):
     return self.astype(dtype)
 
 
+Tensor._cast = _cast        # what the engine fits a gradient to its edge's dtype with
+
+
 @op()
 def _cast_whole(self: Tensor, dtype):
     return self.astype(dtype)
