@@ -30,6 +30,12 @@ class dtype:
         return self.name
 
     @property
+    def cpp_name(self) -> str:
+        """C++'s name, as some error texts have it."""
+        return {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
+                "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}[self.name]
+
+    @property
     def is_signed(self) -> bool:
         return self.numpy.kind in "if"
 
@@ -158,6 +164,16 @@ class device:
 
     def __hash__(self) -> int:
         return hash("cpu")
+
+
+class layout:
+    """How a tensor lies in memory; minigrad has ``torch.strided`` only."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = layout()
 
 
 class Size(tuple):

@@ -432,7 +432,7 @@ def _node_class(operation: Op) -> type[Node]:
         lines.append(f"    return ({', '.join(parts)},)")
     apply = _execute("apply", "\n".join(lines) + "\n", f"<{operation.node_name}>",
                      {f"formula_{arg}": f for arg, f in operation.formulas.items()})
-    return type(operation.node_name, (OpNode,), {
+    return type(operation.node_name.rsplit("::")[-1], (OpNode,), {
         "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
         "saved_outputs": tuple(None if n == "indices" else operation.output_of.get(n) for n in operation.saved),
         "attribute_names": tuple(operation.attributes), "__module__": __name__})
@@ -442,6 +442,9 @@ class OpNode(Node):
     """A node made from a declaration; ``node.op`` is the operation."""
 
     __slots__ = ()
+
+    def name(self) -> str:
+        return self.op.node_name
 
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)
@@ -675,10 +678,11 @@ def _replace(self, values, geometry):
     return _window(flat, geometry.base).copy()
 
 
-class AsStridedBackward0(OpNode):
+class AsStridedBackward0(Node):
     """The renewed history of a view: a window on its base as that is now."""
 
     __slots__ = ("geometry",)
+    name = Node.name
     attribute_names = ("size", "stride", "storage_offset")
 
     def apply(self, grad: Any, graph: bool) -> tuple:

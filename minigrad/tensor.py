@@ -100,6 +100,9 @@ class Tensor:
         RuntimeError
             On a computed tensor with False; on an integer or bool tensor with True.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                            f"{type(requires_grad).__name__}")
         if not self.is_leaf and not requires_grad:
             raise RuntimeError(reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
         if requires_grad and self.array.dtype.kind != "f":
@@ -155,7 +158,7 @@ class Tensor:
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if value.array.dtype != self.array.dtype:
-                raise RuntimeError(reasons.GRAD_DTYPE.format(_cpp_type(value.dtype), self.dtype.scalar_type))
+                raise RuntimeError(reasons.GRAD_DTYPE.format(value.dtype.cpp_name, self.dtype.scalar_type))
             if value.array.shape != self.array.shape:
                 raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
                                    f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size")
@@ -220,7 +223,11 @@ class Tensor:
         if isinstance(grad, Tensor):
             self._grad = grad.clone() if self._grad is None else self._grad + grad
         elif self._grad is None:
-            self._grad = wrap(np.asarray(grad))
+            grad = np.asarray(grad)
+            if grad.strides != self.array.strides:      # .grad lies in memory as its tensor does
+                grad, laid_out = np.empty_like(self.array), grad
+                grad[...] = laid_out
+            self._grad = wrap(grad)
         else:
             differ = reasons.sizes_differ(self._grad.array.shape, grad.shape)      # the tensor's .data was exchanged
             if differ:
@@ -323,6 +330,7 @@ class Tensor:
 
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.array.nbytes)
+    layout = dtypes.strided
     is_cuda = is_sparse = is_quantized = is_meta = False
 
     def size(self, dim: int | None = None) -> Any:
@@ -425,7 +433,7 @@ class Tensor:
             return memo[id(self)]
         storage = memo.get(id(self._storage))        # tensors that share memory share it in the copy too
         if storage is None:
-            storage = memo[id(self._storage)] = Storage(self._storage.buffer.copy(order="K"), self._storage.version)
+            storage = memo[id(self._storage)] = Storage(self._storage.buffer.copy(order="K"), version=1)
         copy = wrap(_same_place(self.array, self._storage.buffer, storage.buffer), storage, type(self))
         copy._requires_grad = self._requires_grad
         memo[id(self)] = copy
@@ -494,11 +502,6 @@ def check_dim(dim: int, ndim: int) -> int:
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim % n
-
-
-def _cpp_type(d: dtypes.dtype) -> str:
-    return {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
-            "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}[d.name]
 
 
 # Making tensors ------------------------------------------------------------------------------------------------------------
@@ -572,6 +575,8 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, 
     RuntimeError
         "Only Tensors of floating point and complex dtype can require gradients"
     """
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if isinstance(data, Tensor):
         warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
     dtypes.device(device or "cpu")

@@ -9,27 +9,32 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import PUBLIC, Operand, op, public
+from ..function import OPS, PUBLIC, Operand, op, public, shape_error
 from ..tensor import Tensor, wrap
 
 
-def two_forms(name: str, number: Callable, tensor: Callable, *dunders: str, inplace: bool = True) -> Callable:
+def two_forms(name: str, number: Callable, tensor: Callable, dunder: str = "", method: bool = True) -> Callable:
     """An operation of which PyTorch has two, with nodes of their own: its last argument is a number or a tensor."""
-    last = tensor.op.params[-1]
+    last = tensor.op.params[-1] if not tensor.op.keyword_only else tensor.op.params[-2]
 
     def choose(name: str, number: Callable, tensor: Callable, doc: str) -> Callable:
         def call(input: Any, *args: Any, **kwargs: Any) -> Any:
             value = kwargs[last] if last in kwargs or not args else args[-1]
             return (number if isinstance(value, (int, float)) else tensor)(input, *args, **kwargs)
         call.__name__, call.__doc__ = name, doc
-        return call
+        return public(method=method, function=not name.endswith("_"))(call)
 
-    doc = tensor.__doc__
-    if inplace:
-        twins = [getattr(Tensor, f.op.name + "_") for f in (number, tensor)]
-        public(*("__i" + d.removeprefix("__") for d in dunders), function=False)(
-            choose(name + "_", *twins, f"`{name}` in place."))
-    return public(*dunders)(choose(name, number, tensor, doc))
+    def operator(function: Callable) -> Callable:
+        return lambda self, other: function(self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented
+
+    call = choose(name, number, tensor, tensor.__doc__)
+    if number.op.name + "_" in OPS:
+        twin = choose(name + "_", *(getattr(Tensor, f.op.name + "_") for f in (number, tensor)), f"`{name}` in place.")
+        if dunder:
+            setattr(Tensor, "__i" + dunder.removeprefix("__"), operator(twin))
+    if dunder:
+        setattr(Tensor, dunder, operator(call))
+    return call
 
 
 # Elementwise arithmetic --------------------------------------------------------------------------------
@@ -64,11 +69,21 @@ def sub(self, other, *, alpha=1):
     return self - other if alpha == 1 else self - other * alpha
 
 
-@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same", method=False,
+@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-def rsub(self, other: Operand, alpha=1):
-    """``other - self`` for a number: what ``1 - x`` calls."""
+def _rsub_number(self, other: Operand, *, alpha=1):
+    _no_bool(self, other)
     return other - self if alpha == 1 else other - self * alpha
+
+
+@op(tex="{other} - {self}", node="RsubBackward0", promote="same",
+    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+def _rsub_tensor(self, other, *, alpha=1):
+    """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
+    return _rsub_number(self, other, alpha=alpha)
+
+
+rsub = two_forms("rsub", _rsub_number, _rsub_tensor, method=False)
 
 
 @op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True,
@@ -174,6 +189,7 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
 
 
+Tensor.__rmod__ = lambda self, other: remainder(wrap(np.asarray(other)), self)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
 
@@ -233,14 +249,14 @@ def not_implemented(name: str) -> None:
     raise RuntimeError(f"derivative for {name} is not implemented")
 
 
-@op("__floordiv__", node="NotImplemented", promote="same", inplace=True,
+@op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
     self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
 def floor_divide(self, other):
     """The quotient rounded down; it has no derivative."""
     return np.floor_divide(self, other)
 
 
-@op(node="DivBackward1", inplace=True, promote="same", saves=("rounding_mode",),
+@op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
     self=lambda grad: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
 def _div_rounded(self, other, rounding_mode):
     if rounding_mode == "floor":
@@ -593,13 +609,16 @@ def _where(condition: Tensor, self, other):
 
 
 @public(method=False)
-def where(condition: Any, self: Any = None, other: Any = None) -> Any:
-    """``self`` where the condition holds, else ``other``; the side not taken still passes 0 * its slope on, which may be NaN."""
-    if self is None and other is None:
-        return tuple(wrap(i) for i in np.nonzero(condition.array))
-    if not isinstance(condition, Tensor) and (isinstance(self, Tensor) or isinstance(other, Tensor)):
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """``input`` where the condition holds, else ``other``; a slope of the side not taken that is infinite still makes NaN."""
+    if input is None and other is None:
+        return tuple(wrap(np.ascontiguousarray(i)) for i in np.nonzero(condition.array))
+    if isinstance(condition, Tensor) and condition.array.dtype.kind != "b":
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           + condition.dtype.scalar_type)
+    if not isinstance(condition, Tensor) and (isinstance(input, Tensor) or isinstance(other, Tensor)):
         condition = wrap(np.asarray(condition))
-    return _where(condition, self, other)
+    return _where(condition, input, other)
 
 
 Tensor.where = lambda self, condition, other: where(condition, self, other)
@@ -623,7 +642,7 @@ def _masked_fill_tensor(self, mask: Tensor, value):
 
 def _masked(self, mask, value):
     if mask.dtype.kind != "b":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].name)
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
     return np.where(mask, np.asarray(value).astype(self.dtype), self)
 
 
@@ -722,7 +741,7 @@ def _bool_valued(name: str, kernel: Callable, doc: str, inplace: bool = False) -
         def function(self: Tensor, other: Tensor):
             return kernel(self, other)
     function.__name__, function.__doc__ = name, f"{doc}, elementwise, as bool; never recorded."
-    return op(inplace=inplace)(function)
+    return op(inplace=inplace, promote="same" if kernel.nin == 2 else None)(function)
 
 
 logical_and = _bool_valued("logical_and", np.logical_and, "Both nonzero", inplace=True)
@@ -755,27 +774,37 @@ def equal(input: Any, other: Any) -> bool:
     return input.shape == other.shape and bool((input.array == other.array).all())
 
 
-@op("__and__", promote="same", inplace=True)
+def _whole(array: np.ndarray, name: str) -> None:
+    if array.dtype.kind == "f":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.of_numpy[array.dtype].scalar_type}'")
+
+
+@op("__and__", "__rand__", promote="same", inplace=True)
 def bitwise_and(self: Tensor, other: Operand):
     """``self & other``, elementwise."""
+    _whole(self, "bitwise_and_cpu")
     return self & other
 
 
-@op("__or__", promote="same", inplace=True)
+@op("__or__", "__ror__", promote="same", inplace=True)
 def bitwise_or(self: Tensor, other: Operand):
     """``self | other``, elementwise."""
+    _whole(self, "bitwise_or_cpu")
     return self | other
 
 
-@op("__xor__", promote="same", inplace=True)
+@op("__xor__", "__rxor__", promote="same", inplace=True)
 def bitwise_xor(self: Tensor, other: Operand):
     """``self ^ other``, elementwise."""
+    _whole(self, "bitwise_xor_cpu")
     return self ^ other
 
 
 @op("__invert__", inplace=True)
 def bitwise_not(self: Tensor):
     """``~self``, elementwise."""
+    if self.dtype.kind == "f":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return ~self
 
 
@@ -805,14 +834,14 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return self._fill_tensor_(value) if isinstance(value, Tensor) else self._fill_(value)
 
 
-@op(node="CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)
+@op(node="torch::autograd::CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)
 def _copy(self, src, non_blocking=False):
-    if src.ndim > self.ndim or np.broadcast_shapes(src.shape, self.shape) != self.shape:
-        i = next((i for i in range(1, builtins.min(src.ndim, self.ndim) + 1) if src.shape[-i] not in (1, self.shape[-i])), None)
-        if i is None:
-            raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(src.shape)}")
-        raise RuntimeError(f"The size of tensor a ({self.shape[-i]}) must match the size of tensor b ({src.shape[-i]}) at "
-                           f"non-singleton dimension {self.ndim - i}")
+    try:
+        fits = np.broadcast_shapes(src.shape, self.shape) == self.shape
+    except ValueError:
+        raise shape_error(self, src) from None
+    if not fits:
+        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(src.shape)}")
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 

@@ -349,7 +349,7 @@ def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           + dtypes.of_numpy[mask.dtype].name)
+                           + dtypes.of_numpy[mask.dtype].cpp_name)
     if self.dtype != source.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
                            f"{dtypes.of_numpy[self.dtype].scalar_type} and {dtypes.of_numpy[source.dtype].scalar_type}")
