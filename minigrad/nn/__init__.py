@@ -1,7 +1,9 @@
 """``torch.nn`` for minigrad: `Module` and `Parameter`, layers, activations, losses and containers."""
-from . import functional, init, modules, parameter
+from . import functional, init, modules, parameter, utils
 from .module import Module
-from .modules import Linear, MSELoss, ReLU, Sequential
+from .modules import (
+    ELU, GELU, SELU, BatchNorm1d, BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, Hardtanh, HuberLoss,
+    Identity, L1Loss, LayerNorm, LeakyReLU, Linear, LogSigmoid, LogSoftmax, ModuleDict, ModuleList, MSELoss, NLLLoss, ParameterDict,
+    ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus, Softsign, Tanh, Unflatten,
+)
 from .parameter import Parameter
-
-__all__ = ["Linear", "MSELoss", "Module", "Parameter", "ReLU", "Sequential", "functional", "init", "modules", "parameter"]

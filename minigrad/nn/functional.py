@@ -241,7 +241,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     n = math.prod(input.shape[d] for d in dims)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    center, scale = _statistics(input.array, dims, eps) if training else (None, None)
+    center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
     if training and running_mean is not None:
         variance = input.array.var(axis=dims, ddof=1)
         for running, new in ((running_mean, center.reshape(-1)), (running_var, variance)):
@@ -249,7 +249,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
             running._storage.bump()
     column = (1, -1, *(1 for _ in dims[1:]))
     channels = [x if x is None or input.ndim == 2 else x.view(column) for x in (weight, bias, running_mean, running_var)]
-    return _native_batch_norm(input, *channels, training, dims, eps, *(x if x is None else wrap(x) for x in (center, scale)))
+    return _native_batch_norm(input, *channels, training, dims, eps, wrap(center), wrap(scale))
 
 
 # Activations ---------------------------------------------------------------------------------------------------------------

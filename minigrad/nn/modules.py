@@ -1,13 +1,15 @@
 """The layers, activations, losses and containers: each a Module around a function of `functional`."""
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import creation
+from ..dtype import int64
 from ..tensor import Tensor
 from . import functional, init
 from .module import Module
@@ -42,20 +44,280 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-# Activations ---------------------------------------------------------------------------------------------------------------
+class Embedding(Module):
+    """A table of rows, looked up by number: ``(...) -> (..., embedding_dim)``; rows start normal, the padding row at 0."""
 
-class ReLU(Module):
-    """The positive part, elementwise."""
-
-    def __init__(self, inplace: bool = False) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *, device: Any = None,
+                 dtype: Any = None) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.weight = Parameter(creation.empty(num_embeddings, embedding_dim, dtype=dtype, device=device))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the rows anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.relu(input, self.inplace)
+        return functional.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+
+
+class LayerNorm(Module):
+    """Mean 0 and variance 1 over the last dimensions, then a weight and a bias for each of their elements."""
+
+    def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+                 device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        for name, wanted in {"weight": elementwise_affine, "bias": elementwise_affine and bias}.items():
+            self.register_parameter(name, Parameter(creation.empty(self.normalized_shape, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0."""
+        _ones_and_zeros(self)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
+
+
+class BatchNorm1d(Module):
+    """Mean 0 and variance 1 for each of the channels, ``(n, c)`` or ``(n, c, l)``; in training over the batch, else by running
+    averages of what training saw."""
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
+        self.track_running_stats = track_running_stats
+        for name in ("weight", "bias"):
+            self.register_parameter(name, Parameter(creation.empty(num_features, dtype=dtype)) if affine else None)
+        buffers = {"running_mean": creation.zeros(num_features, dtype=dtype), "running_var": creation.ones(num_features, dtype=dtype),
+                   "num_batches_tracked": creation.scalar_tensor(0, dtype=int64)}
+        for name, buffer in buffers.items():
+            self.register_buffer(name, buffer if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget what training saw."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0, no running averages."""
+        self.reset_running_stats()
+        _ones_and_zeros(self)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
+        if self.track_running_stats and input.shape[1] != self.num_features:
+            raise RuntimeError(f"running_mean should contain {input.shape[1]} elements not {self.num_features}")
+        momentum = self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            momentum = 1 / self.num_batches_tracked.item() if momentum is None else momentum
+        return functional.batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
+                                     self.training or not self.track_running_stats, momentum or 0.0, self.eps)
+
+    def extra_repr(self) -> str:
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
+
+
+def _ones_and_zeros(module: Module) -> None:
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if module.bias is not None:
+        init.zeros_(module.bias)
+
+
+class Dropout(Module):
+    """In training, zero each element with probability `p` and divide the others by ``1 - p``."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Identity(Module):
+    """Its input; takes any arguments, to stand in another module's place."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Flatten(Module):
+    """The dimensions from `start_dim` to `end_dim` as one: ``(n, ...) -> (n, m)``."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """One dimension as several."""
+
+    def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
+        super().__init__()
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+# Activations ---------------------------------------------------------------------------------------------------------------
+
+class _Activation(Module):
+    """A function of one tensor with some options, which are also what is printed.
+
+    A subclass gives ``function`` and, as its ``options``, their names and defaults; `__init__` takes them in that order.
+    """
+
+    function: Callable[..., Tensor]
+    options: dict[str, Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        cls.__signature__ = inspect.Signature([inspect.Parameter(n, kind, default=v) for n, v in cls.options.items()])
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        given = self.__signature__.bind(*args, **kwargs)
+        given.apply_defaults()
+        self.__dict__.update(given.arguments)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.function(input, *[self.__dict__[name] for name in self.options])
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
+
+
+class ReLU(_Activation):
+    """The positive part, elementwise."""
+
+    function, options = staticmethod(functional.relu), {"inplace": False}
+
+
+class ReLU6(_Activation):
+    """Limited to [0, 6]."""
+
+    function, options = staticmethod(functional.relu6), {"inplace": False}
+
+
+class LeakyReLU(_Activation):
+    """x where it is positive, else ``negative_slope * x``."""
+
+    function, options = staticmethod(functional.leaky_relu), {"negative_slope": 0.01, "inplace": False}
+
+
+class ELU(_Activation):
+    """x where it is positive, else ``alpha * (exp(x) - 1)``."""
+
+    function, options = staticmethod(functional.elu), {"alpha": 1.0, "inplace": False}
+
+
+class SELU(_Activation):
+    """`ELU` with the constants that keep mean 0 and variance 1."""
+
+    function, options = staticmethod(functional.selu), {"inplace": False}
+
+
+class GELU(_Activation):
+    """``x * P(N(0, 1) < x)``."""
+
+    function, options = staticmethod(functional.gelu), {"approximate": "none"}
+
+
+class SiLU(_Activation):
+    """``x * sigmoid(x)``."""
+
+    function, options = staticmethod(functional.silu), {"inplace": False}
+
+
+class Softplus(_Activation):
+    """``log(1 + exp(beta * x)) / beta``, a smooth relu."""
+
+    function, options = staticmethod(functional.softplus), {"beta": 1.0, "threshold": 20.0}
+
+
+class Hardtanh(_Activation):
+    """Limited to [min_val, max_val]."""
+
+    function, options = staticmethod(functional.hardtanh), {"min_val": -1.0, "max_val": 1.0, "inplace": False}
+
+
+class Sigmoid(_Activation):
+    """``1 / (1 + exp(-x))``."""
+
+    function = staticmethod(functional.sigmoid)
+
+
+class LogSigmoid(_Activation):
+    """The logarithm of sigmoid."""
+
+    function = staticmethod(functional.logsigmoid)
+
+
+class Tanh(_Activation):
+    """Hyperbolic tangent."""
+
+    function = staticmethod(functional.tanh)
+
+
+class Softsign(_Activation):
+    """``x / (1 + |x|)``."""
+
+    function = staticmethod(functional.softsign)
+
+
+class Softmax(_Activation):
+    """Positive numbers that add to 1 along `dim`."""
+
+    function, options = staticmethod(functional.softmax), {"dim": None}
+
+
+class LogSoftmax(_Activation):
+    """The logarithm of softmax."""
+
+    function, options = staticmethod(functional.log_softmax), {"dim": None}
 
 
 # Losses --------------------------------------------------------------------------------------------------------------------
@@ -68,11 +330,91 @@ class _Loss(Module):
         self.reduction = reduction
 
 
+class _WeightedLoss(_Loss):
+    """A loss with a ``weight`` for each class or element."""
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+
+
 class MSELoss(_Loss):
     """The squared error."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return functional.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """The absolute error."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """The absolute error, rounded off below `beta`."""
+
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """Half of the squared error below `delta`, a line above."""
+
+    def __init__(self, *, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class NLLLoss(_WeightedLoss):
+    """Minus the log-probability at each example's class."""
+
+    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean") -> None:
+        super().__init__(weight, reduction=reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """`NLLLoss` of `LogSoftmax`: takes scores, not probabilities."""
+
+    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
+                 label_smoothing: float = 0.0) -> None:
+        super().__init__(weight, reduction=reduction)
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
+                                        label_smoothing=self.label_smoothing)
+
+
+class BCELoss(_WeightedLoss):
+    """Cross-entropy of two classes, of probabilities."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_WeightedLoss):
+    """Cross-entropy of two classes, of scores."""
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> None:
+        super().__init__(weight, reduction=reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(input, target, self.weight, reduction=self.reduction,
+                                                           pos_weight=self.pos_weight)
 
 
 # Containers ----------------------------------------------------------------------------------------------------------------
@@ -171,3 +513,159 @@ class Sequential(_Numbered):
         return Sequential(*list(self) * other)
 
     __rmul__ = __mul__
+
+
+class ModuleList(_Numbered):
+    """A list of modules that are children of it; it has no forward of its own."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def __getitem__(self, idx: int | slice) -> Module:
+        return type(self)(list(self)[idx]) if isinstance(idx, slice) else self._modules[self._key(idx)]
+
+    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList([*self, *other])
+
+    def __repr__(self) -> str:
+        texts = [repr(module) for module in self]
+        lines, start = [], 0
+        for i in range(1, len(texts) + 1):      # equal neighbours share one entry
+            if i == len(texts) or texts[i] != texts[start]:
+                name = f"({start}): " if i == start + 1 else f"({start}-{i - 1}): {i - start} x "
+                lines.append(name + texts[start].replace("\n", "\n  "))
+                start = i
+        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+class _Named(Module):
+    """What `ModuleDict` and `ParameterDict` share: a dict whose values are registered under their keys."""
+
+    registry = "_modules"
+
+    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None) -> None:
+        super().__init__()
+        self.update(values or {})
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, self.registry)[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.add_module(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        del getattr(self, self.registry)[key]
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.registry))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(self, self.registry))
+
+    def __contains__(self, key: str) -> bool:
+        return key in getattr(self, self.registry)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return getattr(self, self.registry).keys()
+
+    def values(self) -> Iterable[Any]:
+        """The values."""
+        return getattr(self, self.registry).values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and values."""
+        return getattr(self, self.registry).items()
+
+    def pop(self, key: str) -> Any:
+        """Take a value out and return it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def clear(self) -> None:
+        """Take all values out."""
+        getattr(self, self.registry).clear()
+
+    def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Add the values of another dict, or of pairs."""
+        for key, value in values.items() if hasattr(values, "items") else values:
+            self[key] = value
+
+
+class ModuleDict(_Named):
+    """A dict of modules that are children of it."""
+
+
+class ParameterDict(_Named):
+    """A dict of parameters that are parameters of it; tensors become Parameters."""
+
+    registry = "_parameters"
+
+    def __setitem__(self, key: str, value: Tensor) -> None:
+        setattr(self, key, value if isinstance(value, Parameter) else Parameter(value))
+
+    def extra_repr(self) -> str:
+        return "\n".join(_parameter_line(name, p, p.type()) for name, p in self.items())
+
+    def __repr__(self) -> str:
+        return f"{self._get_name()}(" + _indented(self.extra_repr()) + ")"
+
+
+class ParameterList(Module):
+    """A list of parameters that are parameters of it; tensors become Parameters."""
+
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+        super().__init__()
+        self.extend(values or ())
+
+    def append(self, value: Tensor) -> ParameterList:
+        """Add a parameter at the end."""
+        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def extend(self, values: Iterable[Tensor]) -> ParameterList:
+        """Add parameters at the end."""
+        for value in list(values):
+            self.append(value)
+        return self
+
+    __iadd__ = extend
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        values = list(self._parameters.values())
+        if isinstance(idx, slice):
+            return type(self)(values[idx])
+        if not -len(values) <= idx < len(values):
+            raise IndexError(f"index {idx} is out of range")
+        return values[idx]
+
+    def __setitem__(self, idx: int, value: Tensor) -> None:
+        setattr(self, list(self._parameters)[idx], value if isinstance(value, Parameter) else Parameter(value))
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._parameters.values())
+
+    def extra_repr(self) -> str:
+        return "\n".join(_parameter_line(name, p, str(p.dtype)) for name, p in self._parameters.items())
+
+    def __repr__(self) -> str:
+        return f"{self._get_name()}(" + _indented(self.extra_repr()) + ")"
+
+
+def _parameter_line(name: str, parameter: Parameter, kind: str) -> str:
+    size = "x".join(map(str, parameter.shape))
+    return f"  ({name}): Parameter containing: [{kind} of size {size}]"
+
+
+def _indented(text: str) -> str:
+    """PyTorch's layout of these two lists: a single line stays where it is."""
+    first, *rest = text.split("\n")
+    return "\n" + "\n".join("  " + line for line in (first, *rest)) + "\n" if rest else text
