@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import ops, random
 from ..dtype import of_numpy, promote
-from ..function import op, shape_error
+from ..function import Operand, op, shape_error
 from ..ops.elementwise import abs, clamp, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
 from ..ops.reductions import mean
 from ..tensor import Tensor, wrap
@@ -219,7 +219,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     weight=lambda grad, input, running_mean, running_var, training, dims, eps:
         grad * (_normalized(input, dims, eps)[0] if training else (input - running_mean) * rsqrt(running_var + eps)),
     bias=lambda grad: grad)
-def _native_batch_norm(input, weight, bias, running_mean: Tensor, running_var: Tensor, training, dims, eps, result1: Tensor,
+def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, dims, eps, result1: Tensor,
                        result2: Tensor):
     if not training:
         result1, result2 = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
@@ -542,7 +542,7 @@ def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, d
 @op(tex=r"-{self}_{{{target}}}",
     self=lambda grad, self, target, weight, reduction, ignore_index, total_weight:
         nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
-def _nll_loss(self, target: Tensor, weight: Tensor, reduction, ignore_index, total_weight: Tensor):
+def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
     place = _place(target, target != ignore_index, self.shape[-1 if self.ndim == 1 else 1], self.ndim)
     counted = _counted(target, weight, ignore_index, self.dtype)
     losses = -self[place] * counted
@@ -556,7 +556,7 @@ def _nll_loss(self, target: Tensor, weight: Tensor, reduction, ignore_index, tot
 @op(tex="-{grad_output}", self=lambda grad: zeros_of(grad),
     grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
         _nll_loss(grad, target, weight, reduction, ignore_index, total_weight))
-def nll_loss_backward(grad_output, self, target: Tensor, weight: Tensor, reduction, ignore_index, total_weight: Tensor):
+def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
     """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
     out = np.zeros_like(self)
     values = -grad_output * _counted(target, weight, ignore_index, self.dtype)
@@ -627,7 +627,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *
         _scaled(grad, weight) * ((self - target) / clamp((1 - self) * self, 1e-12)) * share(self, reduction),
     target=lambda grad, self, target, weight, reduction:
         _scaled(grad, weight) * (clamp(log(1 - self), -100) - clamp(log(self), -100)) * share(target, reduction))
-def _binary_cross_entropy(self, target, weight: Tensor, reduction):
+def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
@@ -656,7 +656,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         _scaled(grad, weight) * _logits_slope(self, target, pos_weight) * share(self, reduction),
     target=lambda grad, self, weight, pos_weight, reduction:
         _scaled(grad, weight) * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)) * share(self, reduction))
-def _binary_cross_entropy_with_logits(self, target, weight: Tensor, pos_weight: Tensor, reduction):
+def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
         names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
