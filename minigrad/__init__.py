@@ -5,11 +5,12 @@
 from . import autograd, creation, nn, ops, optim, random
 from .dtype import (
     Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
-    promote_types, set_default_dtype, uint8,
+    layout, promote_types, set_default_dtype, strided, uint8,
 )
 from .dtype import float16 as half, float32 as float, float64 as double, int16 as short, int32 as int, int64 as long
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .printing import set_printoptions
+from .reasons import is_warn_always_enabled, set_warn_always
 from .tensor import Tensor, from_numpy, tensor
 
 # Every operation and factory is public under its own name; a Tensor method of the same name does the same.

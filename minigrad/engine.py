@@ -143,7 +143,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             schedule(node)
 
     before = grad_mode.state.enabled
-    grad_mode.state.enabled = create_graph
+    grad_mode.state.set(create_graph)
     node = None
     try:
         while node is not None or ready:
@@ -202,7 +202,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             warnings.warn(f"Error detected in {node.name()}. {_forward_traceback(node)}", stacklevel=4)
         raise
     finally:
-        grad_mode.state.enabled = before
+        grad_mode.state.set(before)
     return captured
 
 

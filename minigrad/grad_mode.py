@@ -1,12 +1,13 @@
 """Is the recording on? One flag per thread, and the contexts that set it.
 
-Operations look at ``state.enabled`` before they record a node; everything below only sets it.
+Operations look at ``state.recording`` before they record a node; everything below only sets it.
 """
 from __future__ import annotations
 
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +15,15 @@ __all__ = ["no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_g
 
 
 class _State(threading.local):
-    enabled = True      # do operations record nodes?
+    enabled = True      # grad mode
     inference = False   # are we inside inference_mode()?
+    recording = True    # do operations record nodes: grad mode is on and we are not in inference mode
+
+    def set(self, enabled: bool, inference: bool | None = None) -> None:
+        self.enabled = enabled
+        if inference is not None:
+            self.inference = inference
+        self.recording = self.enabled and not self.inference
 
 
 state = _State()
@@ -40,18 +48,19 @@ class _GradMode:
     def __enter__(self) -> None:
         # One context object may be entered again before it is left (a recursive decorated function).
         self.__dict__.setdefault("_before", []).append((state.enabled, state.inference))
-        state.enabled = self.mode
-        if self.inference is not None:
-            state.inference = self.inference
+        state.set(self.mode, self.inference)
 
     def __exit__(self, *exc: object) -> None:
-        state.enabled, state.inference = self._before.pop()
+        state.set(*self._before.pop())
 
     def clone(self) -> _GradMode:
         return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
         if inspect.isclass(function):
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                          "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                          "the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
             function.__init__ = self(function.__init__)
             return function
         if inspect.isgeneratorfunction(function):
@@ -118,20 +127,22 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode: bool) -> None:
-        self._previous = state.enabled
-        self.mode = state.enabled = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self._previous, self.mode = state.enabled, mode
+        state.set(mode)
 
     def __enter__(self) -> None:
-        state.enabled = self.mode
+        state.set(self.mode)
 
     def __exit__(self, *exc: object) -> None:
-        state.enabled = self._previous
+        state.set(self._previous)
 
     def clone(self) -> set_grad_enabled:
         return type(self)(self.mode)
 
     def __call__(self, function: Callable) -> Callable:
-        state.enabled = self._previous
+        state.set(self._previous)
         return super().__call__(function)
 
 
@@ -146,7 +157,7 @@ class inference_mode(_GradMode):
         return context
 
     def __init__(self, mode: bool = True) -> None:
-        self.inference, self.mode = bool(mode), not mode
+        self.inference, self.mode = bool(mode), state.enabled if not mode else False
 
     def clone(self) -> inference_mode:
         return type(self)(self.inference)

@@ -41,11 +41,22 @@ DETACH_VIEW = (
     "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
 
 _warned: set[str] = set()
+_warn_always = [False]
+
+
+def set_warn_always(always: bool) -> None:
+    """Give every warning every time, also those that PyTorch gives once in a process."""
+    _warn_always[0] = always
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether `set_warn_always` is on."""
+    return _warn_always[0]
 
 
 def warn_once(text: str, stacklevel: int = 3) -> None:
     """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does."""
-    if text not in _warned:
+    if _warn_always[0] or text not in _warned:
         _warned.add(text)
         warnings.warn(text, stacklevel=stacklevel)
 

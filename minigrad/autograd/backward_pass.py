@@ -12,16 +12,30 @@ from ..tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
 
 
+class _VariableMeta(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """What tensors with gradients were called before PyTorch 0.4: ``Variable(t, requires_grad=True)`` is t with that flag."""
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
+        return data.detach().requires_grad_(requires_grad)
+
+
 def _tuple(values: Any) -> tuple:
     return (values,) if isinstance(values, (Tensor, GradientEdge)) or values is None else tuple(values)
 
 
-def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple, is_grads_batched: bool = False) -> list[Tensor]:
+def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
     """The gradients to start from: ones for scalars, or the given ones, checked."""
     if len(grads) < len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     result = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
+        if isinstance(out, GradientEdge):
+            out = wrap(np.broadcast_to(np.zeros((), out.node.dtypes[out.output_nr]), out.node.shapes[out.output_nr]))
         if grad is None:
             if out.requires_grad:
                 if out.array.size != 1:
@@ -48,8 +62,9 @@ def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool)
             error.add_note(reasons.NO_GRAPH_NOTE)
             raise error
         # Gradients travel as arrays nobody else holds, so that a leaf may keep what it gets.
-        roots.append((edge, grad._cast(out.array.dtype) if create_graph and grad.array.dtype != out.array.dtype else
-                      grad if create_graph else grad.array.astype(out.array.dtype)))
+        dtype = edge[0].dtypes[edge[1]]
+        roots.append((edge, grad._cast(dtype) if create_graph and grad.array.dtype != dtype else
+                      grad if create_graph else grad.array.astype(dtype)))
     return roots
 
 
@@ -83,7 +98,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors))
     for t in inputs or ():
-        if not t.is_leaf or not t.requires_grad:
+        if isinstance(t, Tensor) and not (t.is_leaf and t.requires_grad):
             t.retain_grad()
     if create_graph:
         reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
@@ -97,7 +112,8 @@ def _wrap(grad: Any) -> Tensor:
 
 
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-         allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False) -> tuple:
+         only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
+         materialize_grads: bool = False) -> tuple:
     """Return the gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
 
     Parameters
@@ -124,6 +140,11 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         used in the graph. …"
     """
     outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+                      "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+    if is_grads_batched:
+        raise NotImplementedError("minigrad computes one gradient at a time: is_grads_batched is not supported")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")

@@ -144,7 +144,7 @@ class Function:
             bound.apply_defaults()
             args = bound.args
         node = _node_class(cls)(args)
-        recorded = state.enabled and any(node.needs_input_grad)
+        recorded = state.recording and any(node.needs_input_grad)
         callback, watch.callback = watch.callback, None     # seen from outside, the whole forward is one operation
         try:
             with no_grad():

@@ -32,6 +32,7 @@ ULPS = 16
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[-+]\d+)?(?![\w.])|(?<![\w.])-?\d+e[-+]\d+(?![\w.])")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 BUILD_PATH = re.compile(r"\s*\(Triggered internally at [^)]*\)")
+FRAME = re.compile(r' *File "([^"]*)", line \d+, in (.*)\n(    .*\n?)')
 
 
 # What a case may use ----------------------------------------------------------------------------------------------------
@@ -147,7 +148,12 @@ def kind(value: Any) -> str:
 
 def clean(message: str) -> str:
     """An error or warning text without what differs from build to build and from run to run."""
-    return ADDRESS.sub("0x…", BUILD_PATH.sub("", message)).rstrip()
+    return ADDRESS.sub("0x…", BUILD_PATH.sub("", FRAME.sub(_own_frame, message))).rstrip()
+
+
+def _own_frame(frame: re.Match) -> str:
+    """A frame of a traceback without its line number, if it is in a case; the runner's and the library's frames go."""
+    return f"  in {frame[2]}\n{frame[3]}" if Path(frame[1]).parent.name == "cases" else ""
 
 
 # Running and comparing ----------------------------------------------------------------------------------------------------
@@ -169,6 +175,8 @@ def warnings_among_the_lines() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        # PyTorch 2.13 has not learnt NumPy 2's protocol yet.
+        warnings.filterwarnings("ignore", "__array", DeprecationWarning)
         warnings.showwarning = print_warning
         yield
 

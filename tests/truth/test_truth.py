@@ -21,6 +21,13 @@ def expected(theme: str, name: str) -> list[str]:
     return [own.get(line, line) for line in lines]
 
 
+@pytest.fixture(autouse=True)
+def every_warning():
+    minigrad.set_warn_always(True)      # the records hold the warnings that PyTorch gives once in a process, too
+    yield
+    minigrad.set_warn_always(False)
+
+
 @pytest.mark.parametrize("theme, name", ALL, ids=[f"{theme}::{name}" for theme, name in ALL])
 def test_prints_what_pytorch_printed(theme, name):
     difference = compare(expected(theme, name), run(cases_of(theme)[name], minigrad))
