@@ -2,7 +2,7 @@
 
 ``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
 """
-from . import autograd, creation, nn, ops, optim, random
+from . import autograd, creation, nn, ops, optim, random, serialization
 from .dtype import (
     Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
     layout, promote_types, set_default_dtype, strided, uint8,
@@ -15,4 +15,4 @@ from .tensor import Tensor, from_numpy, tensor
 
 # Every operation and factory is public under its own name; a Tensor method of the same name does the same.
 globals().update(ops.PUBLIC)
-globals().update({name: getattr(module, name) for module in (creation, random) for name in module.__all__})
+globals().update({name: getattr(module, name) for module in (creation, random, serialization) for name in module.__all__})

@@ -176,6 +176,16 @@ def _normalization_slope(grad: Any, x: Any, dims: tuple, eps: float) -> Any:
     return deviation * (grad - mean(grad, dims, True) - normed * mean(grad * normed, dims, True))
 
 
+def _last(shape: tuple) -> tuple[int, ...]:
+    """The dimensions that layer norm takes together: as many as the shape has, from the end."""
+    return tuple(range(-len(shape), 0))
+
+
+def _all_but_channels(x: Any) -> tuple[int, ...]:
+    """The dimensions that batch norm takes together."""
+    return 0, *range(2, x.ndim)
+
+
 def _scaled(grad: Any, weight: Any) -> Any:
     return grad if weight is None else grad * weight
 
@@ -185,11 +195,12 @@ def _affine(normed: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | No
     return normed if bias is None else normed + bias
 
 
-@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "bias", "normalized_shape"),
-    input=lambda grad, input, weight, dims, eps: _normalization_slope(_scaled(grad, weight), input, dims, eps),
-    weight=lambda grad, input, dims, eps: grad * _normalized(input, dims, eps)[0],
+@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "bias"),
+    input=lambda grad, input, weight, normalized_shape, eps:
+        _normalization_slope(_scaled(grad, weight), input, _last(normalized_shape), eps),
+    weight=lambda grad, input, normalized_shape, eps: grad * _normalized(input, _last(normalized_shape), eps)[0],
     bias=lambda grad: grad)
-def _native_layer_norm(input, weight, bias, normalized_shape, dims, eps, result1: Tensor, result2: Tensor):
+def _native_layer_norm(input, weight, bias, normalized_shape, eps, result1: Tensor, result2: Tensor):
     return _affine((input - result1) * result2, weight, bias)
 
 
@@ -208,18 +219,18 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     if tuple(input.shape[-len(shape):]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
                            f"got input of size{list(input.shape)}")
-    dims = tuple(range(input.ndim - len(shape), input.ndim))
-    return _native_layer_norm(input, weight, bias, shape, dims, eps, *map(wrap, _statistics(input.array, dims, eps)))
+    return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 
 
 @op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("running_mean", "running_var", "result1", "result2"),
-    input=lambda grad, input, weight, running_var, training, dims, eps:
-        _normalization_slope(_scaled(grad, weight), input, dims, eps) if training
+    input=lambda grad, input, weight, running_var, training, eps:
+        _normalization_slope(_scaled(grad, weight), input, _all_but_channels(input), eps) if training
         else _scaled(grad, weight) * rsqrt(running_var + eps),
-    weight=lambda grad, input, running_mean, running_var, training, dims, eps:
-        grad * (_normalized(input, dims, eps)[0] if training else (input - running_mean) * rsqrt(running_var + eps)),
+    weight=lambda grad, input, running_mean, running_var, training, eps:
+        grad * (_normalized(input, _all_but_channels(input), eps)[0] if training
+                else (input - running_mean) * rsqrt(running_var + eps)),
     bias=lambda grad: grad)
-def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, dims, eps, result1: Tensor,
+def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, eps, result1: Tensor,
                        result2: Tensor):
     if not training:
         result1, result2 = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
@@ -237,7 +248,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     ValueError
         "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
     """
-    dims = (0, *range(2, input.ndim))
+    dims = _all_but_channels(input)
     n = math.prod(input.shape[d] for d in dims)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
@@ -249,7 +260,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
             running._storage.bump()
     column = (1, -1, *(1 for _ in dims[1:]))
     channels = [x if x is None or input.ndim == 2 else x.view(column) for x in (weight, bias, running_mean, running_var)]
-    return _native_batch_norm(input, *channels, training, dims, eps, wrap(center), wrap(scale))
+    return _native_batch_norm(input, *channels, training, eps, wrap(center), wrap(scale))
 
 
 # Activations ---------------------------------------------------------------------------------------------------------------
@@ -553,9 +564,10 @@ def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, to
         return total if reduction == 2 else total / total_weight
 
 
-@op(tex="-{grad_output}", self=lambda grad: zeros_of(grad),
+@op(tex="-{grad_output}",
     grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
-        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight))
+        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight),
+    self=lambda grad: zeros_of(grad))
 def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
     """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
     out = np.zeros_like(self)

@@ -1,0 +1,92 @@
+"""`save` and `load`: tensors and the dicts, lists and numbers around them, in a file that cannot run code.
+
+The file is NumPy's ``.npz``, a zip of one array per tensor, with the structure around them as JSON text in the entry
+``structure``. PyTorch's own files are pickles; a pickle from a stranger runs what it likes when it is loaded, and this cannot.
+"""
+from __future__ import annotations
+
+import json
+import os
+from collections import OrderedDict
+from typing import IO, Any
+
+import numpy as np
+
+from .dtype import Size, of_numpy
+from .nn.module import typename
+from .nn.parameter import Parameter
+from .tensor import Tensor, finish
+
+__all__ = ["load", "save"]
+
+
+def save(obj: Any, f: str | os.PathLike | IO[bytes]) -> None:
+    """Write tensors, and dicts, lists, tuples, numbers, texts and None around them: ``mg.save(model.state_dict(), "model.npz")``.
+
+    Raises
+    ------
+    TypeError
+        For anything else, such as a whole module: save its ``state_dict()``.
+    """
+    arrays: list[np.ndarray] = []
+    structure = json.dumps(_pack(obj, arrays))
+    entries = {f"tensor{i}": array for i, array in enumerate(arrays)}
+    if hasattr(f, "write"):
+        np.savez(f, structure=np.array(structure), **entries)
+        return
+    with open(f, "wb") as file:        # given its path, savez would add .npz to the name
+        np.savez(file, structure=np.array(structure), **entries)
+
+
+def load(f: str | os.PathLike | IO[bytes], *, map_location: Any = None, weights_only: bool = True) -> Any:
+    """Read what `save` wrote. The other arguments are PyTorch's: everything is on the CPU, and nothing but data is read.
+
+    Raises
+    ------
+    ValueError
+        For a file that `save` did not write.
+    """
+    entries = np.load(f, allow_pickle=False)
+    if isinstance(entries, np.ndarray) or "structure" not in entries:
+        raise ValueError("minigrad.load reads files that minigrad.save wrote")
+    with entries:
+        return _unpack(json.loads(entries["structure"].item()), entries)
+
+
+def _pack(obj: Any, arrays: list[np.ndarray]) -> Any:
+    """An object as JSON: what JSON has not is ``{"kind": …}``."""
+    if obj is None or isinstance(obj, (bool, int, float, str)):
+        return obj
+    if isinstance(obj, Tensor):
+        arrays.append(obj.array)
+        return {"kind": "Parameter" if isinstance(obj, Parameter) else "Tensor", "at": len(arrays) - 1,
+                "requires_grad": obj.requires_grad and obj.is_leaf}
+    if isinstance(obj, dict):
+        metadata = getattr(obj, "_metadata", None)
+        return {"kind": "OrderedDict" if isinstance(obj, OrderedDict) else "dict",
+                "items": [[_pack(k, arrays), _pack(v, arrays)] for k, v in obj.items()],
+                **({} if metadata is None else {"metadata": _pack(metadata, arrays)})}
+    if isinstance(obj, (list, tuple)):
+        kind = "list" if isinstance(obj, list) else "Size" if isinstance(obj, Size) else "tuple"
+        return {"kind": kind, "items": [_pack(x, arrays) for x in obj]}
+    raise TypeError(f"minigrad.save writes tensors, dicts, lists, tuples, numbers and texts, not {typename(obj)}"
+                    + ("; save its state_dict()" if hasattr(obj, "state_dict") else ""))
+
+
+def _unpack(packed: Any, entries: Any) -> Any:
+    if not isinstance(packed, dict):
+        return packed
+    kind = packed["kind"]
+    if kind in ("Tensor", "Parameter"):
+        array = entries[f"tensor{packed['at']}"]
+        if array.dtype not in of_numpy:
+            raise ValueError(f"minigrad.load found an array of {array.dtype}")
+        tensor = finish(array, packed["requires_grad"])
+        return Parameter(tensor, packed["requires_grad"]) if kind == "Parameter" else tensor
+    if kind in ("dict", "OrderedDict"):
+        result = {"dict": dict, "OrderedDict": OrderedDict}[kind]((_unpack(k, entries), _unpack(v, entries))
+                                                                  for k, v in packed["items"])
+        if "metadata" in packed:
+            result._metadata = _unpack(packed["metadata"], entries)
+        return result
+    return {"list": list, "tuple": tuple, "Size": Size}[kind](_unpack(x, entries) for x in packed["items"])
