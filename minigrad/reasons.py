@@ -54,9 +54,9 @@ def is_warn_always_enabled() -> bool:
     return _warn_always[0]
 
 
-def warn_once(text: str, stacklevel: int = 3) -> None:
-    """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does."""
-    if _warn_always[0] or text not in _warned:
+def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True) -> None:
+    """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does; its Python part ignores `set_warn_always`."""
+    if text not in _warned or heeds_always and _warn_always[0]:
         _warned.add(text)
         warnings.warn(text, stacklevel=stacklevel)
 

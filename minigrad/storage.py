@@ -73,7 +73,7 @@ class TypedStorage(UntypedStorage):
     """The elements under a tensor, as the deprecated ``tensor.storage()`` shows them."""
 
     def __init__(self, buffer: np.ndarray) -> None:
-        warn_once(DEPRECATED_STORAGE, stacklevel=4)
+        warn_once(DEPRECATED_STORAGE, stacklevel=4, heeds_always=False)
         super().__init__(buffer)
 
     dtype = property(lambda self: dtypes.of_numpy[self._buffer.dtype])
