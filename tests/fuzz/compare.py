@@ -1,0 +1,103 @@
+"""Run a program line by line in two libraries, or in one against a record, and find the first difference."""
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import look
+
+# One operation may differ in the last bits (NumPy's exp is not PyTorch's, sums are added in another order), and programs
+# chain operations: a value may be off by so many units in the last place of the largest number in its tensor, per line.
+ULPS_PER_LINE = 16
+
+
+class Difference(NamedTuple):
+    """Where two runs part: after line `line` (counted from 0), at `path`, PyTorch has `torch` and minigrad `ours`."""
+
+    line: int
+    path: str
+    torch: Any
+    ours: Any
+    text: str = ""          # the line
+
+    @property
+    def kind(self) -> str:
+        """The difference without names and numbers: two programs with the same bug give the same kind."""
+        what = re.sub(r"\b[vn]\d+\b", "#", self.path)
+        calls = "" if self.text == "look()" else " ".join(re.findall(r"\.(\w+)\(|( [-+*/@]=? |\[.*\] ?=?)", self.text) and [
+            a or re.sub(r"[^\]\[=.:, ]", "", b).strip() or b.strip()
+            for a, b in re.findall(r"\.(\w+)\(|( [-+*/@]=? |\[[^\]]*\] ?=?)", self.text)])
+        values = [re.sub(r"-?\d+(\.\d+)?", "0", str(v)) if not isinstance(v, np.ndarray) else "values" for v in
+                  (self.torch, self.ours)]
+        return f"{what} | {calls} | {values[0][:200]} | {values[1][:200]}" if "error" in what else f"{what} | {values[0]} | {values[1]}"
+
+
+class Run:
+    """A program in one library; each step gives the line's outcome."""
+
+    def __init__(self, library: Any) -> None:
+        self.outcome: dict[str, Any] = {}
+        self.names: dict[str, Any] = {"mg": library, "log": self._log, "look": self._look}
+
+    def _log(self, *values: Any) -> None:
+        self.outcome["log"].append(look.plain(values))
+
+    def _look(self) -> None:
+        self.outcome["look"] = look.look(self.tensors())
+
+    def tensors(self) -> dict[str, Any]:
+        """The live variables of the program that are tensors."""
+        return {n: t for n, t in self.names.items() if n[0] == "v" and look.is_tensor(t)}
+
+    def step(self, line: str) -> dict[str, Any]:
+        """Run one line: the error it raised or None, what its hooks logged, and the look if it is ``look()``."""
+        self.outcome = outcome = {"error": None, "log": []}
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                exec(line, self.names)
+            except Exception as error:
+                outcome["error"] = look.error_text(error)
+        return outcome
+
+
+def differences(torch: Any, ours: Any, ulps: int, path: str = "") -> list[tuple[str, Any, Any]]:
+    """All places where two outcomes differ."""
+    if isinstance(torch, dict) and isinstance(ours, dict):
+        return [d for key in dict.fromkeys([*torch, *ours])
+                for d in differences(torch.get(key, "absent"), ours.get(key, "absent"), ulps, f"{path}.{key}".lstrip("."))]
+    if isinstance(torch, np.ndarray) and isinstance(ours, np.ndarray):
+        return [] if close(torch, ours, ulps) else [(path, torch, ours)]
+    if isinstance(torch, list) and isinstance(ours, list) and len(torch) == len(ours):
+        return [d for i, (a, b) in enumerate(zip(torch, ours)) for d in differences(a, b, ulps, f"{path}[{i}]")]
+    return [] if type(torch) is type(ours) and torch == ours else [(path, torch, ours)]
+
+
+def close(a: np.ndarray, b: np.ndarray, ulps: int) -> bool:
+    """The same dtype and shape, and floats within `ulps` units in the last place of the largest."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind != "f" or a.size == 0:
+        return bool((a == b).all())
+    finite = np.isfinite(a)
+    scale = max(np.abs(a[finite]).max(initial=0), 1.0)
+    return bool(np.allclose(a, b, rtol=0, atol=float(scale) * ulps * np.finfo(a.dtype).eps, equal_nan=True))
+
+
+def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | None:
+    """Run a program in two libraries up to the first difference."""
+    runs = Run(torch), Run(ours)
+    for i, line in enumerate(lines):
+        found = step(runs, line, i)
+        if found:
+            return found[0]
+    return None
+
+
+def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
+    """Run one line in both and compare the outcomes."""
+    torch, ours = (run.step(line) for run in runs)
+    return [Difference(number, *d, line) for d in differences(torch, ours, ULPS_PER_LINE * (number + 1))]

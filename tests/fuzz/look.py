@@ -1,0 +1,136 @@
+"""What can be seen of the tensors of a program: the same dictionary from PyTorch's and from minigrad's."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+NOISE = re.compile(r"\s*\(Triggered internally at [^)]*\)| at 0x[0-9a-f]+|\s*Exception raised from .*", re.DOTALL)
+_saved_names: dict[type, list[str]] = {}
+
+
+def error_text(error: BaseException) -> str:
+    """Type and text of an exception, without what differs from run to run."""
+    return f"{type(error).__name__}: {NOISE.sub('', str(error)).rstrip()}"
+
+
+def attempt(get: Callable[[], Any]) -> Any:
+    """What `get` returns, or the text of what it raised."""
+    try:
+        return get()
+    except Exception as error:
+        return error_text(error)
+
+
+def is_tensor(value: Any) -> bool:
+    return hasattr(value, "untyped_storage")
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """A copy of the elements."""
+    if hasattr(tensor, "array"):
+        return tensor.array.copy()
+    try:
+        return tensor.detach().numpy().copy()
+    except RuntimeError:                    # PyTorch's zero gradients have no memory until they are copied
+        return tensor.detach().clone().numpy()
+
+
+def plain(value: Any) -> Any:
+    """A value that a hook received."""
+    if is_tensor(value):
+        return {"value": array_of(value), "requires_grad": value.requires_grad}
+    return [plain(v) for v in value] if isinstance(value, (tuple, list)) else repr(value)
+
+
+class _Look:
+    """One look at all tensors: gives tensors, storages and nodes names, so that identity can be compared."""
+
+    def __init__(self, tensors: dict[str, Any]) -> None:
+        self.tensor_names: dict[int, str] = {}
+        self.storage_names: dict[int, str] = {}
+        self.bases: list[Any] = []
+        self.node_numbers: dict[int, int] = {}
+        self.queue: list[Any] = []
+        for name, tensor in tensors.items():
+            self.tensor_names.setdefault(id(tensor), name)
+            self.storage(tensor, name)
+
+    def storage(self, tensor: Any, new_name: str | None = None) -> str | None:
+        """The name of the first tensor on the same memory."""
+        if not tensor.numel():
+            return None
+        address = attempt(lambda: tensor.untyped_storage().data_ptr())
+        return self.storage_names.setdefault(address, new_name) if new_name else self.storage_names.get(address)
+
+    def tensor(self, t: Any, name: str) -> dict[str, Any]:
+        grad_fn = attempt(lambda: t.grad_fn)
+        grad = attempt(lambda: t.grad)
+        return {
+            "value": array_of(t), "requires_grad": t.requires_grad, "is_leaf": attempt(lambda: t.is_leaf),
+            "grad_fn": grad_fn if isinstance(grad_fn, str) else self.node(grad_fn), "output_nr": t.output_nr,
+            "_version": t._version, "_base": self.base(t._base), "retains_grad": t.retains_grad,
+            "storage": self.storage(t, name), "stride": self.strides(t),
+            "storage_offset": t.storage_offset() if t.numel() else None,
+            "name": self.tensor_names.get(id(t)),
+            "grad": self.tensor(grad, f"{name}.grad") if is_tensor(grad) else grad}
+
+    @staticmethod
+    def strides(t: Any) -> list[int] | None:
+        """The strides that matter: those of dimensions longer than 1."""
+        return [s for s, n in zip(t.stride(), t.shape) if n > 1] if t.numel() else None
+
+    def base(self, base: Any) -> str | None:
+        if base is None or id(base) in self.tensor_names:
+            return None if base is None else self.tensor_names[id(base)]
+        for i, other in enumerate(self.bases):
+            if other is base:
+                return f"unnamed {i}"
+        self.bases.append(base)
+        return f"unnamed {len(self.bases) - 1}"
+
+    def node(self, node: Any) -> str | None:
+        if node is None:
+            return None
+        if id(node) not in self.node_numbers:
+            self.node_numbers[id(node)] = len(self.queue)
+            self.queue.append(node)
+        return f"n{self.node_numbers[id(node)]}"
+
+    def nodes(self) -> dict[str, Any]:
+        """All nodes under the tensors."""
+        found = {}
+        for i, node in enumerate(self.queue):           # grows while it is walked
+            variable = getattr(node, "variable", None)
+            found[f"n{i}"] = {
+                "name": type(node).__name__, "full name": node.name(),
+                "next": [[self.node(n), number] for n, number in node.next_functions],
+                "variable": None if variable is None else self.tensor_names.get(id(variable), "unnamed"),
+                "saved": {} if variable is not None else {
+                    n: self.saved(attempt(lambda n=n: getattr(node, n))) for n in saved_names(node)}}
+        return found
+
+    def saved(self, value: Any) -> Any:
+        """What a node remembers: tensors in full, of plain values only the type."""
+        if is_tensor(value):
+            return {"value": array_of(value), "storage": self.storage(value), "requires_grad": value.requires_grad}
+        if isinstance(value, (tuple, list)):
+            return [self.saved(v) for v in value]
+        return value if value is None or isinstance(value, str) and "Error: " in value else type(value).__name__
+
+
+def saved_names(node: Any) -> list[str]:
+    """The ``_saved_*`` attributes of a node, present or freed."""
+    if type(node) not in _saved_names:
+        names = [f"_saved_{n}" for n in node._saved_names()] if hasattr(node, "_saved_names") else [
+            n for n in dir(node) if n.startswith("_saved_") and n != "_saved_tensors"]
+        _saved_names[type(node)] = sorted(names)
+    return _saved_names[type(node)]
+
+
+def look(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Everything observable of named tensors and of the graph behind them."""
+    at = _Look(tensors)
+    return {"tensors": {name: at.tensor(t, name) for name, t in tensors.items()}, "nodes": at.nodes()}
