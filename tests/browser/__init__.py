@@ -1,0 +1,1 @@
+"""The lessons in a real JupyterLab, driven in a real browser."""
