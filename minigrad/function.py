@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import linecache
 import re
 import textwrap
 import warnings
@@ -216,6 +217,7 @@ def _execute(name: str, source: str, filename: str, constants: dict[str, Any]) -
     text = f"def make({', '.join(constants)}):\n{textwrap.indent(source, '    ')}    return {name}\n"
     place: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), globals(), place)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)     # for tracebacks
     return place["make"](**constants)
 
 
