@@ -209,6 +209,7 @@ def _compile(operation: Op, source: str) -> Callable:
         kernel=operation.kernel, op=operation, NodeClass=getattr(operation, "node_class", None),
         **{f"default_{n}": v for n, v in operation.defaults.items()}))
     function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
+    function.__qualname__ = operation.name
     return function
 
 
