@@ -244,9 +244,15 @@ def test_what_the_widget_shows_of_each_line(explore):
     lines = explorer.widget.view["lines"]
     shown = [(line["text"], line["changed"], [(s["label"], s["on"]) for s in line["switches"]]) for line in lines]
     assert shown[1:4] == [
-        ("y = mg.tensor([3.0])", False, [("requires_grad", False)]), ("with mg.no_grad():", True, []),
-        ("    z = x * y", True, [("no_grad", True), ("detach()", False), ("retain_grad()", False)])]
+        ("y = mg.tensor([3.0])", False, [("requires_grad", False)]), ("with mg.no_grad():", True, [("no_grad", True)]),
+        ("    z = x * y", True, [("detach()", False), ("retain_grad()", False)])]
     assert len({line["origin"] for line in lines}) == len(lines)
+
+
+def test_a_switch_that_the_line_does_not_explain_says_its_name(explore):
+    explorer = explore("x, y = mg.ones(1), mg.ones(1)\nz = x * y\nz")
+    assert [[s["label"] for s in line["switches"]] for line in explorer.widget.view["lines"]] == [
+        ["x.requires_grad", "y.requires_grad"], ["no_grad", "detach()", "retain_grad()"], ["z.backward()"]]
 
 
 def test_every_setting_of_a_small_program_answers(explore):

@@ -22,7 +22,7 @@ __all__ = ["Explorer", "explore", "last"]
 
 CALLS = ("detach", "retain_grad", "backward")
 _numbers = itertools.count(1)
-_explorers: list[Explorer] = []
+_explorers: dict[str, Explorer] = {}                         # by the notebook's id of the cell, in order of running
 
 
 class Explorer:
@@ -185,19 +185,23 @@ class Explorer:
         failed, lines, origin, added = self._outcome.failure, [], 0, 0
         for number, text in enumerate(self.source.splitlines(), 1):
             origin, added = (original[number], 0) if number in original else (origin, added + 1)
-            here = [s for s in self._offered if self._text.line_of[s.line] == number]
-            kinds = [switch.kind for switch in here]
+            here = [s for s in self._offered if self._row(s) == number]
             lines.append({
                 "origin": f"{origin}+{added}", "text": text, "changed": number in self._text.changed,
                 "failed": failed is not None and failed.line == number,
-                "switches": [self._switch(switch, kinds.count(switch.kind) > 1) for switch in here]})
+                "switches": [self._switch(switch, here) for switch in here]})
         return lines
 
-    def _switch(self, switch: Switch, named: bool) -> dict[str, Any]:
-        label = switch.kind + "()" * (switch.kind in CALLS)
-        on = self._is_on(switch)
-        return {"key": switch.key, "kind": switch.kind, "on": on, "flipped": switch.key in self._flipped,
-                "label": f"{switch.name}.{label}" if named else label, "spoken": f"{switch.key}, line {switch.line}"}
+    def _row(self, switch: Switch) -> int:
+        """The line beside which a switch stands; one that adds a ``with`` line stays where it was, beside that line."""
+        return self._text.line_of[switch.line] - (switch.kind == "no_grad" and not switch.on and self._is_on(switch))
+
+    def _switch(self, switch: Switch, beside: list[Switch]) -> dict[str, Any]:
+        # The line says whose flag it is, unless there are several, or the call is still to be written.
+        named = sum(other.kind == switch.kind for other in beside) > 1 or switch.kind == "backward" and not switch.on
+        label = f"{switch.name}.{switch.kind}" if named and switch.name else switch.kind
+        return {"key": switch.key, "kind": switch.kind, "on": self._is_on(switch), "flipped": switch.key in self._flipped,
+                "label": label + "()" * (switch.kind in CALLS), "spoken": f"{switch.key}, line {switch.line}"}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         return self.widget._repr_mimebundle_(**kwargs)
@@ -228,7 +232,7 @@ def last() -> Explorer:
     """Return the explorer of the ``%%explore`` cell that ran last."""
     if not _explorers:
         raise RuntimeError("no %%explore cell has run yet")
-    return _explorers[-1]
+    return list(_explorers.values())[-1]
 
 
 def explore(line: str, cell: str) -> None:
@@ -254,7 +258,11 @@ def explore(line: str, cell: str) -> None:
         error = caught
     outcome = Outcome(namespace, "", error and failure(error, filename))
     explorer = Explorer(program, snapshot, namespace, outcome, recorder)
-    _explorers[:] = [explorer]
+    parent = getattr(shell, "get_parent", dict)()               # the message that asked to run this cell, in a kernel
+    cell_id = parent.get("metadata", {}).get("cellId", explorer._prefix)
+    if cell_id in _explorers:
+        _explorers.pop(cell_id).widget.close()                  # its output is gone; do not keep its tensors
+    _explorers[cell_id] = explorer
     if line.strip():
         namespace[line.strip()] = explorer
     display(explorer)

@@ -85,7 +85,7 @@ function oneTabStop(items) {
 }
 
 function render({ model, el }) {
-  const root = make(el, "div", "mg-lab");
+  const root = make(el, "div", "mg-lab mg-picture");       // the picture's class gives the picture's colours
   keepKeys(root);
   const program = make(root, "div", "mg-program", { role: "toolbar", "aria-label": "The program and its switches" });
   const bar = make(root, "div", "mg-bar");
@@ -103,14 +103,14 @@ function render({ model, el }) {
   const error = make(root, "pre", "mg-error", { role: "alert" });
   const notes = make(root, "div", "mg-note");
   const stale = make(root, "div", "mg-note");
-  const picture = make(root, "div", "mg-picture");
+  const picture = make(root, "div", "mg-scroll");
   const printed = make(root, "pre", "mg-printed", { "aria-label": "Printed by the program" });
   back.textContent = "◀";
   forward.textContent = "▶";
 
   const lines = new Map(), switches = new Map();
   const list = () => [...program.querySelectorAll(".mg-switch")];
-  const parts = () => [...picture.querySelectorAll("[data-walk], [tabindex]")];
+  const parts = () => [...picture.querySelectorAll("[tabindex]")];
   walkable(program, list);
   walkable(picture, parts);
 
@@ -148,6 +148,7 @@ function render({ model, el }) {
     return row;
   }
 
+  let width = 5 + Math.max(...(model.get("view").lines ?? []).map((line) => line.text.length));   // what a toggle may add
   let waiting = false, wanted = null;
   function goTo(step) {                           // one question at a time while the slider is dragged; the last one wins
     if (waiting) { wanted = step; return; }
@@ -158,7 +159,11 @@ function render({ model, el }) {
   function draw() {
     const view = model.get("view");
     if (!view.lines) return;
+    const focused = document.activeElement;
+    width = Math.max(width, ...view.lines.map((line) => line.text.length));
+    program.style.setProperty("--mg-width", `${width}ch`);
     arrange(program, view.lines.map((line, i) => drawLine(line, i + 1)));
+    if (root.contains(focused) && focused !== document.activeElement) focused.focus({ preventScroll: true });
     oneTabStop(list());
     waiting = false;
     slider.max = view.steps ? view.steps + 1 : 0;
@@ -189,13 +194,13 @@ function render({ model, el }) {
   buttons.reset.addEventListener("click", () => model.send({ reset: true }));
   buttons.use.addEventListener("click", () => model.send({ use: true }));
   buttons.copy.addEventListener("click", async () => {
-    const text = model.get("view").source;
     try {
-      await navigator.clipboard.writeText(text);
-      setText(caption, "Copied.");
-    } catch {                                     // no clipboard without https: select the lines instead
-      getSelection().selectAllChildren(program);
+      await navigator.clipboard.writeText(model.get("view").source);
+      setText(buttons.copy, "Copied");
+    } catch {                                     // browsers give no clipboard to pages without https
+      setText(buttons.copy, "Not allowed to copy");
     }
+    setTimeout(() => setText(buttons.copy, "Copy program"), 2000);
   });
   model.on("change:view", draw);
   draw();

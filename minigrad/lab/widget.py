@@ -8,19 +8,11 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..picture.ink import PALETTE
+from ..picture.ink import style
 
 __all__ = ["ExplorerWidget"]
 
 _HERE = Path(__file__).parent
-
-
-def _css() -> str:
-    """The stylesheet, with the picture's colours as variables, by the system's theme and by JupyterLab's."""
-    light, dark = ("".join(f"--ag-{role}:{pair[i]};" for role, pair in PALETTE.items()) for i in (0, 1))
-    return (f".mg-lab{{{light}}}@media (prefers-color-scheme:dark){{.mg-lab{{{dark}}}}}"
-            f"[data-jp-theme-light='true'] .mg-lab{{{light}}}[data-jp-theme-light='false'] .mg-lab{{{dark}}}"
-            + (_HERE / "widget.css").read_text(encoding="utf-8"))
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -30,7 +22,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     """
 
     _esm = (_HERE / "widget.js").read_text(encoding="utf-8")
-    _css = _css()
+    _css = style() + (_HERE / "widget.css").read_text(encoding="utf-8")
     view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, pressed: Callable[[dict[str, Any]], None], figure: Callable[[], Any], **state: Any) -> None:
