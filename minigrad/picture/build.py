@@ -103,13 +103,11 @@ class _Builder:
                 max(0, len(call.nodes) - 1), call.cut, call.inplace, [self.slots[s].id for s in call.inputs],
                 [self.slots[s].id for s in call.outputs], line=call.line, source=call.source)
         place = {slot: i for i, slot in enumerate(call.inputs)}
-        for _, name, slot, text in sorted(call.saved, key=lambda saved: place.get(saved[2], len(place))):
-            shown = self.slots[slot].name or ("its result" if slot in call.outputs else "its input") if slot else ""
-            version, now = call.versions.get(name, (0, 0))
-            if slot is None and name in ("self", "other", "result", "mat1", "mat2"):
-                op.saved.append(Saved(text, version=version, now=now))
-            else:
-                op.saved.append(Saved(shown or name, "" if slot else text, slot is not None, version, now))
+        for saved in sorted(call.saved, key=lambda saved: place.get(saved.slot, len(place))):
+            name = self.slots[saved.slot].name or ("its result" if saved.slot in call.outputs else "its input") if saved.slot else ""
+            version, now = call.versions.get(saved.attribute, (0, 0))
+            op.saved.append(Saved(name or (saved.text if saved.tensor else saved.attribute), "" if saved.tensor else saved.text,
+                                  saved.tensor, version, now))
         if call.block is not None:
             self._block(call, op)
         turn = next((self.turns[n] for n in call.nodes if n in self.turns), None)
@@ -241,7 +239,8 @@ class _Builder:
         else:
             receiving, place = slot.node, (slot.node, slot.output_nr)
         if not card.grad:
-            card.none = ("not asked" if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept")
+            off = "off" if card.accumulator else "not asked"
+            card.none = off if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept"
         receiver, state = self._turn(receiving)
         if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
             return

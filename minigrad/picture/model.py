@@ -37,7 +37,8 @@ class Card:
     requires_grad, is_leaf, retains_grad, version, shape, dtype
         As on the tensor, `shape` and `dtype` as text.
     grad : str
-        The stored gradient; "" if ``.grad`` is None, and then `none` says why: "not yet", "not asked", "not kept".
+        The stored gradient; "" if ``.grad`` is None, and then `none` says why: "not yet", "not asked", "not kept", or
+        "off" if ``requires_grad`` was switched off after the graph was built.
     flow, gradient : str
         A gradient that is here at this step without being stored: "passing" (an intermediate result) or "arriving" (a leaf).
     total : str

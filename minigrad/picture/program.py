@@ -15,7 +15,6 @@ import numpy as np
 from .model import Card
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "matmul": "@", "mm": "@", "mv": "@", "dot": "@", "bmm": "@"}
-SHOWN_NUMBERS = ("exponent", "self", "other")     # plain numbers that a node remembers and that say something to a reader
 MOST_INLINE = 4          # so many elements of a vector are written out
 LONGEST = 22             # characters of a value or a gradient that are written out
 MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
@@ -49,7 +48,7 @@ class Call:
     inner: list[Slot] = field(default_factory=list)
     nodes: list[Any] = field(default_factory=list)
     edges: list[tuple[Any, int, Any, int, Call | Slot]] = field(default_factory=list)
-    saved: list[tuple[Any, str, Slot | None, str]] = field(default_factory=list)     # node, attribute, which tensor, its text
+    saved: list[Remembered] = field(default_factory=list)
     cut: bool = False
     inplace: bool = False
     line: int | None = None
@@ -62,6 +61,17 @@ class Call:
     def node(self) -> Any:
         """The ``grad_fn`` of what comes out, or None."""
         return self.nodes[0] if self.nodes else None
+
+
+@dataclass
+class Remembered:
+    """One saved attribute of a node. `text` is the value of a number, or what to call a tensor that no `slot` stands for."""
+
+    node: Any
+    attribute: str
+    slot: Slot | None
+    text: str
+    tensor: bool = True
 
 
 @dataclass(eq=False)
@@ -202,14 +212,15 @@ def remember(call: Call) -> None:
             try:
                 value = getattr(node, f"_saved_{name}")
             except RuntimeError:                       # freed already; then the parameter's name must do
-                call.saved.append((node, name, _by_parameter(call, name), ""))
+                call.saved.append(Remembered(node, name, _by_parameter(call, name), "its input"))
                 continue
             if is_tensor(value):
                 slot = next((s for s in [*call.inputs, *call.outputs] if _same(s, value)), None)
-                text = f"a {tuple(value.shape)} tensor" if value.numel() > 1 else printed(value)
-                call.saved.append((node, name, slot, text))
-            elif name in SHOWN_NUMBERS and isinstance(value, (int, float)):
-                call.saved.append((node, name, None, f"{value:g}"))
+                call.saved.append(Remembered(node, name, slot, "its input" if value.numel() > 1 else printed(value)))
+            elif name in ("self", "other") and isinstance(value, (int, float)):
+                call.saved.append(Remembered(node, name, None, f"{value:g}"))             # a number in a tensor's place
+            elif name == "exponent" and isinstance(value, (int, float)):
+                call.saved.append(Remembered(node, name, None, f"{value:g}", tensor=False))
 
 
 def _by_parameter(call: Call, name: str) -> Slot | None:
@@ -227,13 +238,13 @@ def _same(slot: Slot, value: Any) -> bool:
 
 def check_saved(call: Call) -> None:
     """See what became of what the nodes remember: freed by a backward pass, or written in place."""
-    for node, name, _, _ in call.saved:
+    for saved in call.saved:
         try:
-            getattr(node, f"_saved_{name}")
+            getattr(saved.node, f"_saved_{saved.attribute}")
         except RuntimeError as error:
             found = re.search(r"is at version (\d+); expected version (\d+)", str(error))
             if found:
-                call.versions[name] = int(found[2]), int(found[1])
+                call.versions[saved.attribute] = int(found[2]), int(found[1])
             else:
                 call.freed = True
 
@@ -242,11 +253,15 @@ def check_saved(call: Call) -> None:
 
 @dataclass
 class Walk:
-    """The calls behind some tensors, in the order in which they happened, and how many more there are."""
+    """The calls behind some tensors, in the order in which they happened.
+
+    `left_out` counts those that are too far away; `unknown` says that an input is missing, since the graph does not know it.
+    """
 
     calls: list[Call]
     roots: list[Slot]
     left_out: int = 0
+    unknown: bool = False
 
 
 def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
@@ -278,7 +293,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
         return slots.setdefault((node, output_nr), Slot(tensor, node, output_nr, name))
 
     owner: dict[Any, Call] = {}
-    calls = []
+    calls, unknown = [], False
     for node in nodes:
         call = Call("", nodes=[node])
         args = []
@@ -286,6 +301,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
             slot = (_constant(node, i, leaf) if child is None else
                     leaf(child.variable) if is_accumulator(child) else result(child, output_nr))
             args.append(slot)
+            unknown |= slot == "…"
             if isinstance(slot, Slot) and slot not in call.inputs:
                 call.inputs.append(slot)
         exponent = getattr(node, "_saved_exponent", None)
@@ -306,7 +322,8 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
             if target is not None:
                 call.edges.append((node, index, child, output_nr, target))
         remember(call)
-    return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots], len(queue) - len(nodes))
+    return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots],
+                len(queue) - len(nodes), unknown)
 
 
 def _constant(node: Any, i: int, leaf: Any) -> Slot | str:

@@ -18,6 +18,7 @@ from ..grad_mode import is_grad_enabled
 from ..graph import next_sequence
 from . import program
 from .build import build
+from .figure import Figure
 from .model import Model
 from .program import Call, Slot, Step, is_accumulator, is_tensor
 
@@ -51,7 +52,7 @@ class Recorder:
         self.cells: dict[int, list[str]] = {}           # by address of the memory: its elements when last seen
         self.was: dict[int, list[str]] = {}             # and before the last write
         self.writes: dict[int, list[Call]] = {}
-        self.missed = 0
+        self.missed, self.unknown = 0, False
         self._slots: dict[int, Slot] = {}               # the current stage of each tensor, by id; the slot keeps the tensor alive
         self._sharing: dict[int, list[Any]] = {}        # the tensors of each memory
         self._owner: dict[Any, Call] = {}
@@ -69,6 +70,7 @@ class Recorder:
         """Begin with the graph that exists already behind some tensors."""
         walked = program.walk(tensors, names, limit)
         self.calls, self.roots, self.missed = walked.calls, walked.roots, walked.left_out
+        self.unknown = walked.unknown
         for slot in [s for call in self.calls for s in (*call.inputs, *call.outputs)] + self.roots:
             if slot.tensor is not None and id(slot.tensor) not in self._slots:
                 self._add(slot)
@@ -107,6 +109,10 @@ class Recorder:
         """
         return build(self, self.names if names is None else names, step)
 
+    def figure(self, step: int | None = None, size: str = "notebook") -> Figure:
+        """Draw the program: after everything, or at one step of its backward pass, with the step's caption under it."""
+        return Figure(self.model(step=step), size=size, caption=step is not None)
+
     def knows(self, tensor: Any) -> bool:
         """Whether an operation saw the tensor."""
         return id(tensor) in self._slots
@@ -139,7 +145,10 @@ class Recorder:
             self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if is_grad_enabled() else _block(frame)))
             self._outermost, self._since = outermost, self._latest
         call = self.calls[-1]
+        writes_item = outermost is not None and outermost.f_code.co_name == "_setitem"
         for tensor in tensors:
+            if writes_item and id(tensor) not in self._slots and call.inputs:
+                continue                               # the number of ``y[0] = 9`` as a tensor of the engine's own
             slot = self._slot(tensor, frame.f_lineno)
             if slot in call.outputs:
                 call.outputs.remove(slot)
@@ -156,7 +165,7 @@ class Recorder:
                     slot.no_grad = call.block is not None
                     call.outputs.append(slot)
         call.cut = op.name == "detach"
-        call.would = op.node_name or call.would
+        call.would = (op.node_name or call.would).rpartition("::")[2]
         call.text = _source_text(frame, outermost) or _structural(op, args, outermost, self._text)
         program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
         program.remember(call)

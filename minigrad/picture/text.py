@@ -99,9 +99,7 @@ def _list(names: list[str]) -> str:
 
 def op_width(op: Op, names: list[str]) -> float:
     """Room for the code, for the node's name with its number, and for the notes of every setting; `names` are the inputs'."""
-    plain = [saved_text(s) for s in op.saved if not s.tensor]
-    most = f"remembers {_list([*names, *plain])}{'' if plain else ' for backward'}"
-    notes = max(note_width(note(op), True), note_width(most), note_width("x was v0, is v1 now: raises", True))
+    notes = max(note_width(note(op)), note_width(f"remembers {_list(names)} for backward"), note_width("x was v0, is v1 now: raises", True))
     return round(max(code_width(short(op.text, MOST_CODE)) + 22, code_width(op.node or op.would) + 38, notes + 6))
 
 

@@ -1,0 +1,496 @@
+"""The model, the sentences and the drawing of a program, each compared whole; the drawn edges against the graph's own."""
+import itertools
+import linecache
+import re
+import time
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+
+import minigrad as mg
+from minigrad.picture import Figure, Recorder, describe, draw, ink, record, to_svg
+from minigrad.picture.graphviz_wasm import run_dot
+from minigrad.picture.layout import place
+from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
+from minigrad.picture.program import is_accumulator
+
+SVG = "{http://www.w3.org/2000/svg}"
+_numbers = itertools.count()
+
+
+def run(source, raises=None):
+    """Run a program as a cell would, and record it."""
+    name = f"<picture {next(_numbers)}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    recorder, namespace = Recorder(name), {"mg": mg}
+    code = compile(source, name, "exec")
+    with recorder:
+        if raises:
+            with pytest.raises(raises):
+                exec(code, namespace)
+        else:
+            exec(code, namespace)
+    recorder.names = {name: value for name, value in namespace.items() if isinstance(value, (mg.Tensor, mg.nn.Module))}
+    return recorder
+
+
+PRODUCT = "x = mg.tensor(2., requires_grad={})\ny = mg.tensor(3., requires_grad={})\nz = x * y\n"
+POWERS = """x = mg.tensor([2.], requires_grad=True)
+a = x ** 2
+b = a ** 2
+t = b ** 2
+b.retain_grad()
+t.backward()
+"""
+BLOCK = """x = mg.tensor(2., requires_grad=True)
+w = mg.tensor(3., requires_grad=True)
+y = w * x
+with mg.no_grad():
+    e = y ** 2
+    u = e + w
+"""
+DETACH = """x = mg.tensor([1., 2., 3.], requires_grad=True)
+y = x.detach()
+a = x ** 2
+b = y ** 2
+"""
+WRITE = DETACH + "y[0] = 9.\n"
+SUMS = """x = mg.tensor(3., requires_grad=True)
+a = x ** 2
+b = x * 4
+z = a + b
+z.backward(retain_graph=True)
+z.backward()
+"""
+LOOP = """w = mg.tensor([1.], requires_grad=True)
+x = mg.tensor([2.])
+for _ in range(2):
+    loss = (w * x - 1) ** 2
+    loss.backward()
+    with mg.no_grad():
+        w -= 0.5 * w.grad
+    w.grad = None
+"""
+REBOUND = "x = mg.tensor([1., 2.], requires_grad=True)\nx = x.view(2, 1)\nx = x * x\n"
+FROZEN = "x = mg.tensor([2.], requires_grad=True)\nz = x * 3\nx.requires_grad_(False)\nz.backward()\n"
+LONG = """X = mg.tensor([[1., 2.], [3., 4.]])
+W = mg.tensor([[1., 0.], [0., 1.]], requires_grad=True)
+h = X @ W
+p = mg.relu(h)
+loss = ((p - X) ** 2).sum()
+loss.backward()
+"""
+PROGRAMS = {"product": PRODUCT.format(True, True), "one": PRODUCT.format(True, False), "none": PRODUCT.format(False, False),
+            "powers": POWERS, "block": BLOCK, "detach": DETACH, "write": WRITE, "sums": SUMS, "loop": LOOP, "rebound": REBOUND,
+            "frozen": FROZEN, "long": LONG}
+
+
+# The model -----------------------------------------------------------------------------------------------------------------
+
+def test_model_of_a_product():
+    assert run(PRODUCT.format(True, False)).model() == Model(
+        cards=[
+            Card("t0", "x", "2.", True, True, none="not yet", accumulator=Accumulator(), dtype="float32"),
+            Card("t1", "y", "3.", False, True, none="not asked", dtype="float32"),
+            Card("t2", "z", "6.", True, False, none="not kept", op="o0", dtype="float32")],
+        ops=[Op("o0", "x * y", node="MulBackward0", inputs=["t0", "t1"], outputs=["t2"], saved=[Saved("y")], line=3, source="z = x * y")],
+        edges=[Edge("e0", "o0", "t0", via=None, index=0)])
+
+
+SENTENCES = {
+    "product": """x = 2., leaf, requires_grad True, grad None (not yet).
+y = 3., leaf, requires_grad True, grad None (not yet).
+x * y makes z: recorded as MulBackward0, remembers x, y for backward, leads back to x's AccumulateGrad and y's AccumulateGrad.
+z = 6., not a leaf, requires_grad True, grad None (not kept).""",
+    "none": """x = 2., leaf, requires_grad False, grad None (not asked).
+y = 3., leaf, requires_grad False, grad None (not asked).
+x * y makes z: not recorded, grad_fn None (it would have been MulBackward0).
+z = 6., leaf, requires_grad False, grad None (not asked).""",
+    "block": """w = 3., leaf, requires_grad True, grad None (not yet).
+x = 2., leaf, requires_grad True, grad None (not yet).
+w * x makes y: recorded as MulBackward0, remembers w, x for backward, leads back to w's AccumulateGrad and x's AccumulateGrad.
+y = 6., not a leaf, requires_grad True, grad None (not kept).
+y ** 2 makes e: not recorded, grad_fn None (it would have been PowBackward0).
+e = 36., leaf, requires_grad False, grad None (not asked), made while recording was off.
+e + w makes u: not recorded, grad_fn None (it would have been AddBackward0).
+u = 39., leaf, requires_grad False, grad None (not asked), made while recording was off.""",
+    "write": """x = [9., 2., 3.], leaf, requires_grad True, grad None (not yet), version 1.
+x.detach() makes y (before line 5): a cut, the same storage without history.
+y (before line 5) = [1., 2., 3.], leaf, requires_grad False, grad None (not asked).
+x ** 2 makes a: recorded as PowBackward0, x was v0, is v1 now: raises, leads back to x's AccumulateGrad.
+a = [1., 4., 9.], not a leaf, requires_grad True, grad None (not kept).
+y ** 2 makes b: not recorded, grad_fn None (it would have been PowBackward0).
+b = [1., 4., 9.], leaf, requires_grad False, grad None (not asked).
+y[0] = 9. makes y: not recorded, grad_fn None (it would have been CopyBackwards).
+y = [9., 2., 3.], leaf, requires_grad False, grad None (not asked), version 1.
+x and y share one storage of 12 bytes, version 1: 9 (was 1), 2, 3; written by y[0] = 9.""",
+    "rebound": """x (line 1) = [1., 2.], leaf, requires_grad True, grad None (not yet).
+x.view(2, 1) makes x (line 2): recorded as ViewBackward0, remembers nothing, leads back to x (line 1)'s AccumulateGrad.
+x (line 2) = 2×1 (mean 1.5, std 0.5), not a leaf, requires_grad True, grad None (not kept).
+x * x makes x: recorded as MulBackward0, remembers x for backward, leads back to ViewBackward0.
+x = 2×1 (mean 2.5, std 1.5), not a leaf, requires_grad True, grad None (not kept).
+x (line 1) and x (line 2) share one storage of 8 bytes, version 0: 1, 2.""",
+    "long": """X = 2×2 (mean 2.5, std 1.1), leaf, requires_grad False, grad None (not asked).
+W = 2×2 (mean 0.5, std 0.5), leaf, requires_grad True, grad norm 0.
+h = X @ W: recorded as MmBackward0, freed: X, leads back to W's AccumulateGrad, backward step 5, has run.
+p = mg.relu(h): recorded as ReluBackward0, freed: p, leads back to MmBackward0, backward step 4, has run.
+p - X: recorded as SubBackward0, remembers nothing, leads back to ReluBackward0, backward step 3, has run.
+(…) ** 2: recorded as PowBackward0, freed: its input, leads back to SubBackward0, backward step 2, has run.
+(…).sum() makes loss: recorded as SumBackward0, remembers nothing, leads back to PowBackward0, backward step 1, has run.
+loss = 0., not a leaf, requires_grad True, grad None (not kept).""",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_sentences(name):
+    assert describe(run(PROGRAMS[name]).model()) == SENTENCES[name]
+
+
+def test_block_and_memory():
+    block, write = run(BLOCK).model(), run(WRITE).model()
+    assert [b.title for b in block.blocks] == ["with mg.no_grad():"]
+    assert [op.block for op in block.ops] == [None, "b0", "b0"]
+    assert [(m.names, m.cells, m.nbytes, m.version, m.writes) for m in write.memories] == [
+        (["x", "y"], [("9", "1"), ("2", ""), ("3", "")], 12, 1, ["y[0] = 9."])]
+
+
+# Backward, step by step ----------------------------------------------------------------------------------------------------
+
+CAPTIONS = {
+    "powers": """Before backward: 4 steps to come.
+Step 1 of 4, PowBackward0: receives ∂t/∂t = [1.], times local ∂t/∂b = 32, gives ∂t/∂b = [32.]; is kept in b.grad (retain_grad).
+Step 2 of 4, PowBackward0: receives ∂t/∂b = [32.], times local ∂b/∂a = 8, gives ∂t/∂a = [256.]; passes on, a.grad stays None.
+Step 3 of 4, PowBackward0: receives ∂t/∂a = [256.], times local ∂a/∂x = 4, gives ∂t/∂x = [1024.]; goes to AccumulateGrad of x.
+Step 4 of 4, AccumulateGrad of x: x.grad was None, receives [1024.], becomes [1024.].""",
+    "frozen": """Before backward: 2 steps to come.
+Step 1 of 2, MulBackward0: receives ∂z/∂z = [1.], times local ∂z/∂x = 3, gives ∂z/∂x = [3.]; goes to AccumulateGrad of x.
+Step 2 of 2, AccumulateGrad of x: receives [3.]; x does not require grad any more, x.grad stays None.""",
+}
+
+
+@pytest.mark.parametrize("name", CAPTIONS)
+def test_captions(name):
+    recorder = run(PROGRAMS[name])
+    assert "\n".join(recorder.model(step=k).caption for k in range(recorder.steps + 1)) == CAPTIONS[name]
+
+
+def test_a_step_shows_what_runs_what_passes_and_what_is_stored():
+    recorder = run(POWERS)
+    seen = []
+    for k in range(recorder.steps + 1):
+        model = recorder.model(step=k)
+        seen.append(([op.state for op in model.ops], [op.freed for op in model.ops],
+                     [(c.name, c.flow, c.gradient, c.grad) for c in model.cards if c.flow or c.grad]))
+    assert seen == [
+        (["idle", "idle", "idle"], [False, False, False], []),
+        (["idle", "idle", "now"], [False, False, False], [("b", "arriving", "[32.]", ""), ("t", "passing", "[1.]", "")]),
+        (["idle", "now", "done"], [False, False, True], [("a", "passing", "[256.]", ""), ("b", "", "", "[32.]")]),
+        (["now", "done", "done"], [False, True, True],
+         [("x", "arriving", "[1024.]", ""), ("a", "passing", "[256.]", ""), ("b", "", "", "[32.]")]),
+        (["done", "done", "done"], [True, True, True], [("x", "", "", "[1024.]"), ("b", "", "", "[32.]")]),
+    ]
+
+
+def test_parts_that_meet_and_a_second_pass():
+    recorder = run(SUMS)
+    first, second = recorder.model(step=4), recorder.model()
+    assert [(c.grad, c.total, c.accumulator.number) for c in (first.cards[0], second.cards[0])] == [
+        ("10.", "", 4), ("20.", "10. + (4. + 6.) = 20.", 8)]
+    assert [e.sums for e in first.edges if e.target == "t0"] == ["4. + 6.", "4. + 6."]
+    assert not any(op.freed for op in first.ops)                 # retain_graph=True
+
+
+def test_stages_of_a_leaf_written_in_a_loop():
+    model = run(LOOP).model()
+    leaves = [(c.past, c.value, c.grad, c.accumulator and c.accumulator.number) for c in model.cards if c.name == "w"]
+    assert leaves == [("before line 7", "[1.]", "[4.]", 4), ("before line 7", "[-1.]", "[-12.]", 8), ("", "[5.]", "", None)]
+    assert [op.text for op in model.ops if op.block] == ["0.5 * w.grad", "w -= …"] * 2
+
+
+def test_a_backward_pass_that_raises():
+    recorder = run(WRITE + "a.sum().backward()\n", RuntimeError)
+    model = recorder.model(step=recorder.steps)
+    assert [(op.node, op.state) for op in model.ops if op.number] == [("PowBackward0", "failed"), ("SumBackward0", "done")]
+    assert model.caption == ("Step 2 of 2, PowBackward0: receives ∂(a.sum())/∂a = [1., 1., 1.], and raises: "
+                             "it remembers x at version 0, and x is at version 1 now.")
+    assert 'role="group"' in Figure(model).svg
+
+
+def test_no_such_step():
+    with pytest.raises(ValueError, match="steps 0 to 4, not 5"):
+        run(POWERS).model(step=5)
+
+
+# Edges against the graph ---------------------------------------------------------------------------------------------------
+
+def check_edges(recorder):
+    """Every drawn backward edge is one of next_functions, and every one of them is drawn."""
+    model, owner, leaf = recorder.model(), {}, {}
+    for op, call in zip(model.ops, recorder.calls, strict=True):
+        owner.update((node, op.id) for node in call.nodes)
+        leaf.update((id(slot.tensor), id_) for slot, id_ in zip(call.inputs, op.inputs, strict=True))
+    real = [(owner[node], leaf[id(child.variable)] if is_accumulator(child) else owner[child])
+            for node in owner for child, _ in node.next_functions if child is not None]
+    assert sorted((e.source, e.target) for e in model.edges) == sorted((a, b) for a, b in real if a != b)
+    return len(model.edges)
+
+
+EXPRESSIONS = ["x * y", "x + x", "x ** 2 + x", "(x @ y).exp()", "x.sum() * y", "x.view(2, 1) * 2", "mg.relu(x - y).mean()",
+               "x / (y + 1)", "(x.unbind()[0] * y).sum()", "mg.stack([x, y]).sum(0)", "x.detach() * y", "-x[0]", "x.clone().mul_(y)",
+               "mg.cat([x, y, x])", "x * c", "c * 2"]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_edges_are_next_functions(expression):
+    recorder = run(f"x = mg.tensor([1., 2.], requires_grad=True)\ny = mg.tensor([3., 4.], requires_grad=True)\n"
+                   f"c = mg.tensor([5., 6.])\nz = {expression}\n")
+    z = recorder.names["z"]
+    assert (check_edges(recorder) > 0) == z.requires_grad
+    if z.requires_grad:
+        drawn = draw(z, names=recorder.names).model
+        nodes, seen = [z.grad_fn], {z.grad_fn}
+        for node in nodes:
+            for child, _ in node.next_functions:
+                if child is not None and child not in seen and not is_accumulator(child):
+                    seen.add(child)
+                    nodes.append(child)
+        assert sorted(op.node for op in drawn.ops) == sorted(n.name() for n in nodes)
+        assert len(drawn.edges) == sum(child is not None for n in nodes for child, _ in n.next_functions)
+
+
+# draw and record -----------------------------------------------------------------------------------------------------------
+
+def test_draw_takes_the_callers_names():
+    x = mg.tensor([2.], requires_grad=True)
+    z = (x ** 2) ** 2
+    assert draw(z).describe() == """x = [2.], leaf, requires_grad True, grad None (not yet).
+x ** 2: recorded as PowBackward0, remembers x, exponent 2, leads back to x's AccumulateGrad.
+… ** 2 makes z: recorded as PowBackward0, remembers its input, exponent 2, leads back to PowBackward0.
+z = [16.], not a leaf, requires_grad True, grad None (not kept)."""
+    z.backward()
+    assert "grad [32.]" in draw(z).describe() and "freed: x" in draw(z).describe()
+
+
+def test_draw_says_what_it_cannot_know():
+    x, y = mg.tensor([2.], requires_grad=True), mg.tensor([3.])
+    u, v = x + y, y * y
+    assert draw(u).model.note == draw(v).model.note != ""
+    assert "not recorded" in draw(v).model.note and "with record():" in draw(v).svg.replace("&quot;", '"')
+    assert draw(x * y).model.note == ""                      # y is known: the node remembers it
+
+
+def test_draw_without_a_tensor():
+    with pytest.raises(TypeError, match="draw\\(\\) takes tensors, not float"):
+        draw(2.0)
+
+
+def test_names_of_parameters():
+    linear = mg.nn.Linear(1, 1)
+    out = linear(mg.tensor([[1.]]))
+    assert {"linear.weight", "linear.bias", "out"} <= {c.name for c in draw(out).model.cards}
+
+
+def test_record_knows_the_names_of_its_block(monkeypatch):
+    x = mg.tensor([2.], requires_grad=True)
+    with record() as recorder:
+        w = mg.tensor([3.])
+        z = x * w
+    assert [c.name for c in recorder.model().cards] == ["x", "w", "z"] and z.item() == 6
+    with record(z) as again:
+        z.backward()
+    assert again.steps == 2 and again.model().cards[0].grad == "[3.]"
+
+
+def test_record_shows_itself_in_a_notebook(monkeypatch):
+    import IPython
+    shown = []
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    with pytest.raises(ZeroDivisionError), record():
+        mg.tensor([2.]) * 2
+        raise ZeroDivisionError
+    with record(show=False):
+        mg.tensor([2.]) * 2
+    assert [type(figure) for figure in shown] == [Figure] and len(shown[0].model.ops) == 1
+
+
+def test_looking_does_not_count_as_running():
+    x = mg.tensor([2.], requires_grad=True)
+    with record() as recorder:
+        z = x * 2
+        draw(z)
+        z.backward(create_graph=False)
+    assert [op.text for op in recorder.model().ops] == ["x * 2"]
+    assert z.grad_fn.hooks is None or not (z.grad_fn.hooks.pre or z.grad_fn.hooks.post)       # our hooks are gone
+
+
+def test_lines_are_those_of_every_frame_of_the_program():
+    recorder = run("def double(a):\n    return a * 2\nx = mg.tensor([2.])\nz = double(x)\n")
+    assert recorder.lines == {2, 4}
+
+
+# The drawing ---------------------------------------------------------------------------------------------------------------
+
+def every_picture():
+    for name, program in PROGRAMS.items():
+        recorder = run(program)
+        for step in (None, *range(recorder.steps + 1)):
+            yield f"{name} {step}", recorder.model(step=step)
+
+
+def extent(text):
+    x, width = float(text.get("x")), float(text.get("textLength") or 8)
+    left = {"middle": x - width / 2, "end": x - width}.get(text.get("text-anchor"), x)
+    return left, left + width
+
+
+def test_words_stay_inside_their_card_and_apart_from_each_other():
+    for name, model in every_picture():
+        root = ET.fromstring(to_svg(model, caption=True))
+        for group in root.iter(f"{SVG}g"):
+            halo = next(r for r in group.iter(f"{SVG}rect") if r.get("class") == "halo")
+            left, right = float(halo.get("x")) + 4, float(halo.get("x")) + float(halo.get("width")) - 4
+            rows = {}
+            for text in group.iter(f"{SVG}text"):
+                a, b = extent(text)
+                assert left - 0.5 <= a and b <= right + 0.5, (name, group.get("id"), text.text)
+                rows.setdefault(round(float(text.get("y")) / 6), []).append((a, b, text.text))
+            for row in rows.values():
+                for (_, end, one), (start, _, other) in itertools.pairwise(sorted(row)):
+                    assert end <= start + 0.5, (name, group.get("id"), one, other)
+
+
+def test_everything_is_inside_the_picture():
+    for name, model in every_picture():
+        layout = place(model)
+        for id, box in layout.boxes.items():
+            assert box.x >= 0 and box.y >= 0 and box.right <= layout.width and box.bottom <= layout.height, (name, id)
+
+
+def test_flags_and_steps_never_move_a_node():
+    source = """x = mg.tensor([2.], requires_grad={})
+y = mg.tensor([3.], requires_grad={})
+a = x * y
+{}
+t = a ** 2
+if t.requires_grad: t.backward()
+"""
+    layouts = []
+    for one, two, keep in itertools.product((True, False), repeat=3):
+        recorder = run(source.format(one, two, "a.retain_grad() if a.requires_grad else None" if keep else ""))
+        layouts += [place(recorder.model(step=k)) for k in range(recorder.steps + 1)]
+    assert len(layouts) == 28 and all(layout == layouts[0] for layout in layouts)
+
+
+def test_a_block_moves_nothing_where_there_is_room():
+    inside = run("x = mg.tensor([2.], requires_grad=True)\na = x * 2\nwith mg.no_grad():\n    t = a ** 2\n").model()
+    outside = run("x = mg.tensor([2.], requires_grad=True)\na = x * 2\nif True:\n    t = a ** 2\n").model()
+    one, other = place(inside), place(outside)
+    moved = {id: (one.boxes[id].x - box.x, one.boxes[id].y - box.y) for id, box in other.boxes.items()}
+    assert len(set(moved.values())) == 1
+
+
+HOSTILE = ["<img src=x onerror=alert(1)>", 'x" onload="alert(1)', "</text><script>alert(1)</script>", "a|b{c}\\N", "p:q:r", "<b>x</b>",
+           "n\nl\x00\x1b", "x" * 300, "\u202exyz", "&lt;&quot;", "${x}", "]]>", "<!--", "x\\", '"', "'", "<svg/onload=alert(1)>",
+           "javascript:alert(1)", "\ud800", "変数"]
+TAGS = {"svg", "g", "rect", "path", "polygon", "circle", "text", "title", "style"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_text(name):
+    x = mg.tensor([2.], requires_grad=True)
+    z = x ** 2
+    figure = draw(z, names={name: x, name + "2": z})
+    root, plain = ET.fromstring(figure.svg), ET.fromstring(draw(z, names={"x": x, "x2": z}).svg)
+
+    def tree(element):
+        return element.tag, sorted(set(element.attrib) - {"textLength", "lengthAdjust"}), [tree(child) for child in element]
+    assert tree(root) == tree(plain)
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} <= TAGS
+    assert not [a for e in root.iter() for a in e.attrib if a.lower().startswith("on") or "href" in a]
+    run_dot(figure.dot.source)
+    start_tags = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: start_tags.append((tag, [key for key, _ in attrs]))
+    parser.feed(figure._repr_mimebundle_()["text/html"])
+    assert start_tags == [("div", ["style"]), ("img", ["alt", "style", "src"])]
+
+
+def test_bundle():
+    x = mg.tensor([2.], requires_grad=True)
+    figure = draw(x * 2)
+    bundle = figure._repr_mimebundle_()
+    assert list(bundle) == ["text/html", "image/svg+xml", "text/plain"]
+    assert bundle["text/plain"] == figure.describe() == repr(figure) and bundle["image/svg+xml"] == figure.svg
+    assert 'src="data:image/svg+xml,' in bundle["text/html"] and "<svg" not in bundle["text/html"]
+
+
+def test_two_figures_share_no_ids():
+    x = mg.tensor([2.], requires_grad=True)
+    one, other = (set(re.findall(r' id="([^"]+)"', draw(x * 2).svg)) for _ in range(2))
+    assert one and other and not one & other
+    stops = re.findall(r'tabindex="(-?\d)"', draw(x * 2).svg)
+    assert stops[0] == "0" and set(stops[1:]) == {"-1"}             # one tab stop for the whole picture
+
+
+def test_a_picture_for_the_projector_is_larger():
+    x = mg.tensor([2.], requires_grad=True)
+    widths = [float(ET.fromstring(draw(x * 2, size=size).svg).get("width")) for size in ("notebook", "projector")]
+    assert widths[1] / widths[0] == pytest.approx(18 / 13, abs=0.01)
+
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one, other):
+    a, b = sorted((luminance(one), luminance(other)), reverse=True)
+    return (a + 0.05) / (b + 0.05)
+
+
+TEXT_ON = [("ink", "surface"), ("muted", "surface"), ("ghosttext", "surface"), ("on", "surface"), ("grad", "surface"),
+           ("store", "surface"), ("err", "surface"), ("gradtext", "gradfill"), ("ink", "op"), ("ontext", "onfill"),
+           ("nowtext", "now"), ("muted", "page"), ("ink", "page"), ("err", "page"), ("ghosttext", "page"), ("ghosttext", "block"),
+           ("muted", "block"), ("store", "page"), ("store", "storefill"), ("ink", "storefill")]
+LINE_ON = [("line", "page"), ("line", "surface"), ("fwd", "page"), ("fwd", "block"), ("on", "page"), ("grad", "page"), ("now", "page"),
+           ("ghost", "page"), ("ghost", "block"), ("store", "page"), ("err", "page")]
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_colours_can_be_told_apart(theme):
+    for pairs, least in ((TEXT_ON, 4.5), (LINE_ON, 3.0)):
+        for one, other in pairs:
+            assert contrast(ink.PALETTE[one][theme], ink.PALETTE[other][theme]) >= least, (one, other)
+
+
+def test_the_contrast_check_can_fail():
+    assert contrast("#777777", "#888888") < 3 < 4.5 < contrast("#000000", "#ffffff")
+
+
+# Bounds --------------------------------------------------------------------------------------------------------------------
+
+def test_a_large_graph_says_what_it_left_out():
+    x = mg.tensor([1.], requires_grad=True)
+    z = x
+    for _ in range(2000):
+        z = z * x
+    start = time.perf_counter()
+    figure = draw(z)
+    assert figure.svg.startswith("<svg")
+    assert time.perf_counter() - start < 5
+    assert figure.model.note.startswith("Too large to draw whole: 1,940 of 2,000 operations are left out")
+    recorder = run("x = mg.tensor([1.], requires_grad=True)\nz = x\nfor _ in range(2100): z = z * x\n")
+    assert "2,040 of 2,100 operations are left out" in recorder.model().note
+
+
+def test_many_graph_edges_end_at_the_deadline(monkeypatch):
+    x = mg.tensor([1.], requires_grad=True)
+    layer = [x * i for i in range(15)]
+    for _ in range(2):
+        layer = [sum(layer[1:], layer[0]) for _ in layer]
+    start = time.perf_counter()
+    svg = draw(sum(layer[1:], layer[0])).svg
+    assert svg.startswith("<svg") and time.perf_counter() - start < 6
