@@ -443,9 +443,7 @@ class Tensor:
         return copy
 
     def __reduce__(self) -> tuple:
-        if not self.is_leaf:
-            raise RuntimeError(reasons.DEEPCOPY)
-        return _rebuild, (type(self), self.array, self._requires_grad)
+        return _rebuild, (type(self), self.array, self.requires_grad)
 
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:
