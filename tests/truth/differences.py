@@ -1,7 +1,7 @@
 """Where minigrad differs from PyTorch on purpose.
 
-An entry is ``"theme::case": Difference(reason, {line of PyTorch: line of minigrad})``. The case must still print the rest as
-PyTorch does, and these lines as written here: an entry that no longer differs fails.
+An entry is ``"theme::case": Difference(reason, {line of PyTorch: line of minigrad})``. The case must still
+print the rest as PyTorch does, and these lines as written here: an entry that no longer differs fails.
 """
 from __future__ import annotations
 

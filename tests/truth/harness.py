@@ -1,7 +1,8 @@
 """Run a case with either library, and compare what it printed with the record.
 
-A case is a function ``case(mg)`` in a file of ``cases/``: it prints, and its lines are the observations. `show` prints tensors
-with all their digits, nodes by name and errors with their text; warnings appear among the lines where they were given.
+A case is a function ``case(mg)`` in a file of ``cases/``: it prints, and its lines are the observations. `show`
+prints tensors with all their digits, nodes by name and errors with their text; warnings appear
+among the lines where they were given.
 """
 from __future__ import annotations
 
@@ -32,10 +33,10 @@ ULPS = 16
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[-+]\d+)?(?![\w.])|(?<![\w.])-?\d+e[-+]\d+(?![\w.])")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 BUILD_PATH = re.compile(r"\s*\(Triggered internally at [^)]*\)")
-FRAME = re.compile(r' *File "([^"]*)", line \d+, in (.*)\n(    .*\n?)')
+FRAME = re.compile(r' *File "([^"]*)", line \d+, in (.*)\n?((?:    .*\n?)?)')
 
 
-# What a case may use ----------------------------------------------------------------------------------------------------
+# What a case may use -------------------------------------------------------------------------------------------------
 
 def show(*things: Any) -> None:
     """Print `things` on one line, exactly."""
@@ -156,15 +157,15 @@ def _own_frame(frame: re.Match) -> str:
     return f"  in {frame[2]}\n{frame[3]}" if Path(frame[1]).parent.name == "cases" else ""
 
 
-# Running and comparing ----------------------------------------------------------------------------------------------------
+# Running and comparing -----------------------------------------------------------------------------------------------
 
 def cases_of(theme: str) -> dict[str, Case]:
     """The cases of a file: its public functions of one argument `mg`, or the dictionary `CASES` if it has one."""
     module = importlib.import_module(f"{cases.__name__}.{theme}")
     if hasattr(module, "CASES"):
         return module.CASES
-    return {name: function for name, function in vars(module).items()
-            if inspect.isfunction(function) and not name.startswith("_") and list(inspect.signature(function).parameters) == ["mg"]}
+    return {name: function for name, function in vars(module).items() if inspect.isfunction(function)
+            and not name.startswith("_") and list(inspect.signature(function).parameters) == ["mg"]}
 
 
 @contextlib.contextmanager
@@ -190,8 +191,11 @@ def run(case: Case, mg: Any) -> list[str]:
         except Exception as error:
             print("ended by", text(error))
     if not mg.is_grad_enabled():
-        mg.set_grad_enabled(True)
         print("left grad mode off", file=out)
+    # A case that ended early must not change what the next one sees.
+    mg.set_grad_enabled(True)
+    mg.autograd.set_detect_anomaly(False)
+    mg.set_default_dtype(mg.float32)
     return [clean(line) for line in out.getvalue().splitlines()]
 
 

@@ -13,7 +13,7 @@ LETTERS = "xyzuvw"
 
 
 def values(shape: tuple[int, ...], start: int = 0) -> Any:
-    """Distinct nonzero sixteenths between -2 and 2, in no order, as nested lists: exact in binary, no ties, no kinks."""
+    """Distinct nonzero sixteenths between -2 and 2, in no order, as nested lists: exact, no ties, no kinks."""
     numbers = ((37 * i + 11 * start) % 61 - 30 for i in itertools.count())
     flat = list(itertools.islice(((n + (0.5 if n == 0 else 0)) / 16 for n in numbers), math.prod(shape)))
     return nested(flat, shape)
@@ -110,7 +110,8 @@ class Op:
             for node in nodes(output):
                 if not any(node is other for other in seen) and not hasattr(node, "variable"):
                     seen.append(node)
-                    show(f"  {type(node).__name__} saved", ", ".join(f"{k}={v}" for k, v in saved(node).items()) or "nothing")
+                    kinds = [f"{name}={kind}" for name, kind in saved(node).items()]
+                    show(f"  {type(node).__name__} saved", ", ".join(kinds) or "nothing")
 
     def observe_writes(self, mg: Any) -> None:
         """Write into each input and into the result before the backward pass: who notices?"""

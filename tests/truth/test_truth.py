@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ import minigrad
 
 from .differences import DIFFERENCES
 from .harness import RECORDS, THEMES, TORCH, cases_of, compare, recorded, run, same_line
+from .pytorch_names import TIER_1, TIER_2
 
 ALL = [(theme, name) for theme in THEMES for name in cases_of(theme)]
 
@@ -42,6 +44,19 @@ def test_records_are_whole(theme):
     assert all(data["cases"].values()), "a case that prints nothing shows nothing"
 
 
+def claims(case) -> list[str]:
+    """The tests of PyTorch whose behaviour a case states, by its docstring."""
+    said = re.search(r"PyTorch: ([^\"]*)", case.__doc__ or "") if hasattr(case, "__name__") else None
+    return re.findall(r"[\w.]*test_\w+", said[1]) if said else []
+
+
+@pytest.mark.parametrize("tier", [TIER_1, TIER_2], ids=["tier 1", "tier 2"])
+def test_pytorchs_own_tests_are_stated(tier):
+    claimed = {name for theme, case in ALL for name in claims(cases_of(theme)[case])}
+    assert len(claimed) > 100
+    assert sorted(set(tier) - claimed) == []
+
+
 def test_differences_differ():
     for case, (reason, lines) in DIFFERENCES.items():
         assert case in {f"{theme}::{name}" for theme, name in ALL}
@@ -56,7 +71,8 @@ def test_records_are_pytorch(theme):
         pytest.skip(f"the records are PyTorch {TORCH}'s, and {torch.__version__} is installed")
     torch.set_warn_always(True)
     want = recorded(theme)
-    wrong = {name: difference for name, case in cases_of(theme).items() if (difference := compare(want[name], run(case, torch)))}
+    wrong = {name: difference for name, case in cases_of(theme).items()
+             if (difference := compare(want[name], run(case, torch)))}
     assert not wrong
 
 

@@ -93,7 +93,8 @@ def example_7_is_leaf(mg):
     linear = mg.nn.Linear(1, 1)
     y = x * 2
     print(x.is_leaf, linear.weight.is_leaf, linear.bias.is_leaf, y.is_leaf)
-    print(linear, repr(linear), linear.weight.requires_grad, type(linear.weight).__name__, linear.weight.shape, linear.bias.shape)
+    print(linear, repr(linear), linear.weight.requires_grad, type(linear.weight).__name__, linear.weight.shape,
+          linear.bias.shape)
     print(mg.tensor([1.0]).is_leaf, (mg.tensor([1.0]) * 2).is_leaf, x.detach().is_leaf, y.detach().is_leaf)
     print(linear(x).grad_fn, tree(linear(x), {id(x): "x", id(linear.weight): "weight", id(linear.bias): "bias"}))
 

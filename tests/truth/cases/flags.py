@@ -1,3 +1,4 @@
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
 """requires_grad and is_leaf at every entry point."""
 from __future__ import annotations
 
@@ -12,18 +13,21 @@ def _flags(t):
 
 def every_factory_takes_the_flag(mg):
     """PyTorch: test_requires_grad_factory"""
-    for name, make in {
-        "tensor": lambda **k: mg.tensor([1.0], **k), "zeros": lambda **k: mg.zeros(1, **k),
-        "ones": lambda **k: mg.ones(1, **k), "full": lambda **k: mg.full((1,), 2.0, **k),
-        "empty": lambda **k: mg.empty(1, **k), "eye": lambda **k: mg.eye(1, **k),
-        "arange": lambda **k: mg.arange(1.0, **k), "linspace": lambda **k: mg.linspace(0, 1, 2, **k),
-        "rand": lambda **k: mg.rand(1, **k), "randn": lambda **k: mg.randn(1, **k),
-        "zeros_like": lambda **k: mg.zeros_like(mg.ones(1), **k), "ones_like": lambda **k: mg.ones_like(mg.ones(1), **k),
-        "full_like": lambda **k: mg.full_like(mg.ones(1), 2.0, **k), "rand_like": lambda **k: mg.rand_like(mg.ones(1), **k),
-        "randn_like": lambda **k: mg.randn_like(mg.ones(1), **k), "empty_like": lambda **k: mg.empty_like(mg.ones(1), **k),
-        "new_zeros": lambda **k: mg.ones(1).new_zeros(1, **k), "new_ones": lambda **k: mg.ones(1).new_ones(1, **k),
-        "new_full": lambda **k: mg.ones(1).new_full((1,), 2.0, **k), "new_tensor": lambda **k: mg.ones(1).new_tensor([1.0], **k),
-    }.items():
+    for name, make in {"tensor": lambda **k: mg.tensor([1.0], **k), "zeros": lambda **k: mg.zeros(1, **k),
+                       "ones": lambda **k: mg.ones(1, **k), "full": lambda **k: mg.full((1,), 2.0, **k),
+                       "empty": lambda **k: mg.empty(1, **k), "eye": lambda **k: mg.eye(1, **k),
+                       "arange": lambda **k: mg.arange(1.0, **k), "linspace": lambda **k: mg.linspace(0, 1, 2, **k),
+                       "rand": lambda **k: mg.rand(1, **k), "randn": lambda **k: mg.randn(1, **k),
+                       "zeros_like": lambda **k: mg.zeros_like(mg.ones(1), **k),
+                       "ones_like": lambda **k: mg.ones_like(mg.ones(1), **k),
+                       "full_like": lambda **k: mg.full_like(mg.ones(1), 2.0, **k),
+                       "rand_like": lambda **k: mg.rand_like(mg.ones(1), **k),
+                       "randn_like": lambda **k: mg.randn_like(mg.ones(1), **k),
+                       "empty_like": lambda **k: mg.empty_like(mg.ones(1), **k),
+                       "new_zeros": lambda **k: mg.ones(1).new_zeros(1, **k),
+                       "new_ones": lambda **k: mg.ones(1).new_ones(1, **k),
+                       "new_full": lambda **k: mg.ones(1).new_full((1,), 2.0, **k),
+                       "new_tensor": lambda **k: mg.ones(1).new_tensor([1.0], **k), }.items():
         show(name, _flags(make()), _flags(make(requires_grad=True)))
 
 
@@ -32,7 +36,8 @@ def by_dtype(mg):
     for name in ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]:
         dtype = getattr(mg, name)
         t = mg.ones(1).to(dtype)
-        show(name, attempt(lambda: t.requires_grad_().requires_grad), attempt(lambda: setattr(t, "requires_grad", True)),
+        show(name, attempt(lambda: t.requires_grad_().requires_grad),
+             attempt(lambda: setattr(t, "requires_grad", True)),
              attempt(lambda: mg.zeros(1, dtype=dtype, requires_grad=True).requires_grad), t.is_floating_point())
         t.requires_grad = False
         show(" ", t.requires_grad)
@@ -131,8 +136,10 @@ def shape_and_size(mg):
     """PyTorch: test_shape"""
     x = mg.ones(3, 4, requires_grad=True)
     show(len(x.shape), x.shape[0], x.size(), x.size(1), x.size(-2), x.dim(), x.ndim, x.numel(), x.nelement(), len(x))
-    print(x.shape, repr(x.size()), x.shape == (3, 4), x.shape.numel(), x.shape + (1,), x.shape[:1], type(x.shape[:1]).__name__)
-    print(x.stride(), x.stride(0), x.is_contiguous(), x.t().is_contiguous(), x.t().stride(), x.element_size(), x.itemsize, x.nbytes)
+    print(x.shape, repr(x.size()), x.shape == (3, 4), x.shape.numel(), x.shape + (1,), x.shape[:1],
+          type(x.shape[:1]).__name__)
+    print(x.stride(), x.stride(0), x.is_contiguous(), x.t().is_contiguous(), x.t().stride(), x.element_size(),
+          x.itemsize, x.nbytes)
     show(attempt(lambda: x.size(2)))
 
 
@@ -147,7 +154,8 @@ def wrong_ways_in(mg):
 def parameter_and_variable(mg):
     p = mg.nn.Parameter(mg.ones(2))
     q = mg.nn.Parameter(mg.ones(2), requires_grad=False)
-    show(_flags(p), _flags(q), isinstance(p, mg.Tensor), isinstance(p, mg.nn.Parameter), type(p * 2).__name__, type(p.data).__name__)
+    show(_flags(p), _flags(q), isinstance(p, mg.Tensor), isinstance(p, mg.nn.Parameter), type(p * 2).__name__,
+         type(p.data).__name__)
     print(p)
     v = mg.autograd.Variable(mg.ones(2), requires_grad=True)
     show(_flags(v), isinstance(v, mg.Tensor), mg.is_tensor(v), mg.is_tensor(1.0))

@@ -250,7 +250,8 @@ def inference_mode_flags(mg):
         y = x * 2
         v = x.view(1)
         n = mg.ones(1, requires_grad=True)
-        show(y.requires_grad, y.is_inference(), v.requires_grad, v.is_inference(), x.is_inference(), n.requires_grad, n.is_leaf)
+        show(y.requires_grad, y.is_inference(), v.requires_grad, v.is_inference(), x.is_inference(), n.requires_grad,
+             n.is_leaf)
         show(attempt(lambda: y._version))
         y.add_(1)
         show((n * 2).requires_grad)

@@ -134,6 +134,10 @@ def detached_views(mg):
     part = y.narrow(0, 0, 2)
     y.requires_grad_()
     show(part.requires_grad, attempt(lambda: part.detach_()))
+    base = mg.ones(3, requires_grad=True)
+    row = base.narrow(0, 0, 2)
+    base.detach_()
+    show(base.requires_grad, row.requires_grad, row.grad_fn is not None, row._base is base)
     plain = mg.ones(3, requires_grad=True)
     row = plain[:2]
     detached = plain.detach()
@@ -210,9 +214,12 @@ def deepcopy(mg):
     show(z is x, z.data_ptr() == x.data_ptr(), z)
     layer = mg.nn.Linear(1, 1)
     twin = copy.deepcopy(layer)
-    show(type(twin.weight).__name__, mg.equal(twin.weight, layer.weight), twin.weight is layer.weight, twin.weight.requires_grad)
-    memo = {}
-    pair = copy.deepcopy([x, x, x.detach()], memo)
+    show(type(twin.weight).__name__, mg.equal(twin.weight, layer.weight), twin.weight is layer.weight,
+         twin.weight.requires_grad)
+    kept, plain = layer.state_dict(keep_vars=True), layer.state_dict()
+    show(type(kept["weight"]).__name__, type(plain["weight"]).__name__, type(copy.deepcopy(kept)["weight"]).__name__,
+         type(copy.deepcopy(plain)["weight"]).__name__, kept["weight"].requires_grad, plain["weight"].requires_grad)
+    pair = copy.deepcopy([x, x, x.detach()])
     show(pair[0] is pair[1], pair[0].data_ptr() == pair[2].data_ptr())
     p = mg.nn.Parameter(mg.tensor([1.0]), requires_grad=False)
     show(type(copy.deepcopy(p)).__name__, copy.deepcopy(p).requires_grad)

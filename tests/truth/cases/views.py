@@ -1,5 +1,8 @@
-"""Views: shared memory and versions, ``_base``, in-place writes through them, views made under no_grad, several outputs."""
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
+"""Views: shared memory and versions, ``_base``, writing through them, views made under no_grad, several outputs."""
 from __future__ import annotations
+
+import weakref
 
 from ..harness import attempt, nodes, show, tree
 
@@ -22,22 +25,25 @@ def which_ops_make_views(mg):
     TestViewOps.test_basic_indexing_ellipses_view
     """
     x = mg.arange(12.0).view(3, 4).clone()
-    for name, make in {
-        "view": lambda: x.view(12), "reshape": lambda: x.reshape(2, 6), "reshape copies": lambda: x.t().reshape(12),
-        "t": lambda: x.t(), "T": lambda: x.T, "mT": lambda: x.mT, "transpose": lambda: x.transpose(0, 1),
-        "permute": lambda: x.permute(1, 0), "movedim": lambda: x.movedim(0, 1), "swapaxes": lambda: x.swapaxes(0, 1),
-        "expand": lambda: x[:1].expand(3, 4), "expand_as": lambda: x[:1].expand_as(x), "squeeze": lambda: x[:1].squeeze(),
-        "unsqueeze": lambda: x.unsqueeze(0), "diagonal": lambda: x.diagonal(), "narrow": lambda: x.narrow(0, 0, 2),
-        "select": lambda: x.select(0, 1), "int": lambda: x[0], "slice": lambda: x[1:], "step": lambda: x[:, ::2],
-        "ellipsis": lambda: x[..., 1], "bare ellipsis": lambda: x[...], "none": lambda: x[None], "colon": lambda: x[:],
-        "unbind": lambda: x.unbind()[0], "split": lambda: x.split(2)[1], "chunk": lambda: x.chunk(2, 1)[1],
-        "flatten": lambda: x.flatten(), "flatten copies": lambda: x.t().flatten(), "unflatten": lambda: x.unflatten(1, (2, 2)),
-        "unfold": lambda: x.unfold(1, 2, 2), "view_as": lambda: x.view_as(x), "detach": lambda: x.detach(),
-        "contiguous": lambda: x.contiguous(), "contiguous copies": lambda: x.t().contiguous(), "to": lambda: x.to(mg.float32),
-        "list": lambda: x[[0, 1]], "mask": lambda: x[x > 3], "tensor": lambda: x[mg.tensor([0])], "clone": lambda: x.clone(),
-        "tril": lambda: x.tril(), "add 0": lambda: x + 0, "as_strided": lambda: x.as_strided((2,), (3,), 1),
-        "view of view": lambda: x.view(12)[3:],
-    }.items():
+    for name, make in {"view": lambda: x.view(12), "reshape": lambda: x.reshape(2, 6),
+                       "reshape copies": lambda: x.t().reshape(12), "t": lambda: x.t(), "T": lambda: x.T,
+                       "mT": lambda: x.mT, "transpose": lambda: x.transpose(0, 1), "permute": lambda: x.permute(1, 0),
+                       "movedim": lambda: x.movedim(0, 1), "swapaxes": lambda: x.swapaxes(0, 1),
+                       "expand": lambda: x[:1].expand(3, 4), "expand_as": lambda: x[:1].expand_as(x),
+                       "squeeze": lambda: x[:1].squeeze(), "unsqueeze": lambda: x.unsqueeze(0),
+                       "diagonal": lambda: x.diagonal(), "narrow": lambda: x.narrow(0, 0, 2),
+                       "select": lambda: x.select(0, 1), "int": lambda: x[0], "slice": lambda: x[1:],
+                       "step": lambda: x[:, ::2], "ellipsis": lambda: x[..., 1], "bare ellipsis": lambda: x[...],
+                       "none": lambda: x[None], "colon": lambda: x[:], "unbind": lambda: x.unbind()[0],
+                       "split": lambda: x.split(2)[1], "chunk": lambda: x.chunk(2, 1)[1],
+                       "flatten": lambda: x.flatten(), "flatten copies": lambda: x.t().flatten(),
+                       "unflatten": lambda: x.unflatten(1, (2, 2)), "unfold": lambda: x.unfold(1, 2, 2),
+                       "view_as": lambda: x.view_as(x), "detach": lambda: x.detach(),
+                       "contiguous": lambda: x.contiguous(), "contiguous copies": lambda: x.t().contiguous(),
+                       "to": lambda: x.to(mg.float32), "list": lambda: x[[0, 1]], "mask": lambda: x[x > 3],
+                       "tensor": lambda: x[mg.tensor([0])], "clone": lambda: x.clone(), "tril": lambda: x.tril(),
+                       "add 0": lambda: x + 0, "as_strided": lambda: x.as_strided((2,), (3,), 1),
+                       "view of view": lambda: x.view(12)[3:], }.items():
         v = make()
         show(f"{name}:", v is x, *_is_view(v, x), tuple(v.shape), v.stride(), v.storage_offset(), v.is_contiguous())
 
@@ -104,6 +110,47 @@ def in_place_on_view_that_saves(mg):
     show(attempt(lambda: t.sum().backward()))
 
 
+def in_place_on_view_frees_its_graph(mg):
+    """PyTorch: test_inplace_on_view_saved_output"""
+    class Mark:
+        pass
+
+    def run():
+        x = _leaf(mg, 3, 3).clone()
+        mark = Mark()
+        x.grad_fn.metadata["mark"] = mark
+        v = x.view(9)
+        v.relu_()
+        return weakref.ref(mark)
+
+    ref = run()
+    show(ref() is None)
+
+
+def in_place_by_a_function(mg):
+    """PyTorch: test_inplace_on_view_python"""
+    class Add(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(x)
+            x.add_(y)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad
+
+    a, b = _leaf(mg, 2, 2), mg.tensor([10.0, 20.0], requires_grad=True)
+    x = a.clone()
+    v1 = x.narrow(0, 0, 1)
+    v2 = v1.narrow(1, 1, 1)
+    Add.apply(v1, b)
+    Add.apply(v2, b[:1])
+    show(tree(x), tree(v1), tree(v2), x._version)
+    x.sum().backward()
+    show(x, a.grad, b.grad)
+
+
 def in_place_on_view_of_view(mg):
     """PyTorch: test_inplace_on_view_of_view"""
     root = _leaf(mg, 2, 2)
@@ -134,7 +181,9 @@ def regenerated_node_by_view(mg):
         "view": lambda x: x.view(6), "t": lambda x: x.t(), "transpose": lambda x: x.transpose(0, 1),
         "permute": lambda x: x.permute(1, 0), "expand": lambda x: x[:1].expand(2, 3), "select": lambda x: x[0],
         "slice": lambda x: x[:, 1:], "unsqueeze": lambda x: x.unsqueeze(0), "diagonal": lambda x: x.diagonal(),
-        "narrow": lambda x: x.narrow(1, 0, 2), "flatten": lambda x: x.flatten(), "squeeze": lambda x: x.unsqueeze(0).squeeze(0),
+        "narrow": lambda x: x.narrow(1, 0,
+                                     2), "flatten": lambda x: x.flatten(),
+                                     "squeeze": lambda x: x.unsqueeze(0).squeeze(0),
         "two": lambda x: x.t()[1], "unflatten": lambda x: x.view(6).unflatten(0, (3, 2)), "alias": lambda x: x[...],
     }.items():
         x = root * 1
@@ -238,7 +287,8 @@ def view_of_detached(mg):
 
 def several_outputs_refuse_writes(mg):
     """PyTorch: test_inplace_on_view_multi_output_unsafe, test_inplace_on_view_multi_output_safe"""
-    for name, make in {"unbind": lambda x: x.unbind(0), "split": lambda x: x.split(2), "sizes": lambda x: x.split([1, 2]),
+    for name, make in {"unbind": lambda x: x.unbind(0), "split": lambda x: x.split(2),
+                       "sizes": lambda x: x.split([1, 2]),
                        "chunk": lambda x: x.chunk(2), "iteration": lambda x: list(x),
                        "tensor_split": lambda x: x.tensor_split(2)}.items():
         x = _leaf(mg, 3) * 2
@@ -352,7 +402,8 @@ def transposes(mg):
     """PyTorch: TestOldViewOps.test_transpose_vs_numpy, TestOldViewOps.test_transposes_errors"""
     x = mg.arange(6).view(1, 2, 3)
     show(x.transpose(-1, 0).shape, x.transpose(1, 1).shape, x.swapdims(0, 2).shape, x.moveaxis(0, 2).shape,
-         x.permute(-1, 0, 1).shape, x.permute((2, 0, 1)).shape, mg.tensor(1).transpose(0, -1).shape, mg.tensor(1).t().shape)
+         x.permute(-1, 0, 1).shape, x.permute((2, 0, 1)).shape, mg.tensor(1).transpose(0, -1).shape,
+         mg.tensor(1).t().shape)
     show(attempt(lambda: x.transpose(0, 3)), attempt(lambda: x.t()), attempt(lambda: mg.tensor(1).transpose(0, 1)),
          attempt(lambda: x.permute(0, 1)), attempt(lambda: x.permute(0, 1, 1)), attempt(lambda: x.permute(0, 1, 3)))
 

@@ -1,0 +1,112 @@
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
+"""Result types: tensors with tensors, with numbers, in reductions, in place."""
+from __future__ import annotations
+
+import itertools
+
+from ..harness import attempt, show
+
+NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+
+
+def pairs(mg):
+    for a, b in itertools.product(NAMES, NAMES):
+        x, y = mg.ones(1, dtype=getattr(mg, a)), mg.ones(1, dtype=getattr(mg, b))
+        show(a, b, (x + y).dtype, (x / y).dtype, (x + y[0]).dtype, mg.promote_types(x.dtype, y.dtype),
+             mg.result_type(x, y[0]))
+
+
+def with_numbers(mg):
+    for name in NAMES:
+        x = mg.ones(2, dtype=getattr(mg, name))
+        show(name, (x + 1).dtype, (x * 1.5).dtype, attempt(lambda: (x + True).dtype), (x / 2).dtype,
+             attempt(lambda: (x // 2).dtype), attempt(lambda: (x ** 2).dtype), (x[0] * 1.5).dtype,
+             attempt(lambda: (2 ** x).dtype))
+
+
+def functions(mg):
+    for name in NAMES:
+        x = mg.ones(2, dtype=getattr(mg, name))
+        show(name, *[attempt(lambda op=op: getattr(mg, op)(x).dtype) for op in
+                     ["exp", "sqrt", "sin", "abs", "neg", "sign", "floor", "sum", "prod", "mean", "sigmoid", "relu",
+                      "square"]],
+             x.cumsum(0).dtype)
+        show(" ", (x == x).dtype, attempt(lambda: x.max().dtype), x.argmax().dtype if name != "bool" else "",
+             (x > 0).dtype,
+             attempt(lambda: x.sum(dtype=mg.float64).dtype), attempt(lambda: mg.where(x > 0, x, 1.5).dtype),
+             attempt(lambda: mg.cat([x, mg.ones(1)]).dtype), attempt(lambda: mg.stack([x, x]).dtype))
+
+
+def factories(mg):
+    show(mg.tensor(1).dtype, mg.tensor(1.0).dtype, mg.tensor(True).dtype, mg.tensor([1, 2.0]).dtype,
+         mg.tensor([True, 2]).dtype, mg.tensor([]).dtype, mg.arange(3).dtype, mg.arange(3.0).dtype,
+         mg.full((1,), 1).dtype, mg.full((1,), 1.0).dtype, mg.full((1,), True).dtype, mg.zeros(1).dtype,
+         mg.eye(1).dtype, mg.linspace(0, 1, 2).dtype, mg.randint(3, (1,)).dtype, mg.rand(1).dtype, mg.randperm(2).dtype,
+         mg.ones_like(mg.tensor(1)).dtype)
+    show(mg.arange(1, 6, 2), mg.arange(0, 1, 0.25), mg.arange(5, 0, -2), mg.linspace(0, 1, 5), mg.linspace(1, 0, 1),
+         mg.eye(2, 3),
+         mg.full((2,), 7), mg.zeros(()), mg.ones((2, 0)), mg.zeros([2]), mg.logspace(0, 2, 3))
+    show(mg.tensor(2 ** 40), mg.tensor([1.5, 2]), mg.tensor([[1, 2], [3, 4]]), mg.tensor((1, 2)), mg.tensor(range(3)),
+         mg.tensor([[]]))
+    show(mg.tensor([1.7], dtype=mg.int64), mg.tensor([0, 2], dtype=mg.bool), mg.tensor([300], dtype=mg.float16),
+         attempt(lambda: mg.tensor([300], dtype=mg.uint8)))
+
+
+def default_dtype(mg):
+    show(mg.get_default_dtype())
+    mg.set_default_dtype(mg.float64)
+    show(mg.tensor(1.0).dtype, mg.zeros(1).dtype, (mg.tensor([1]) / 2).dtype, repr(mg.tensor([1.0])))
+    mg.set_default_dtype(mg.float32)
+    show(repr(mg.tensor([1.0], dtype=mg.float64)), attempt(lambda: mg.set_default_dtype(mg.int64)))
+
+
+def casts_in_the_graph(mg):
+    """A cast is a node, and gradients come back in each input's own type."""
+    x = mg.tensor([1.5, 2.5], requires_grad=True)
+    y = x.double()
+    z = (y * y).sum()
+    z.backward()
+    show(y, x.grad, y.grad_fn.name(), x.to(mg.float32) is x)
+    a = mg.tensor([1.0], requires_grad=True)
+    b = mg.tensor([2.0], dtype=mg.float64, requires_grad=True)
+    c = a * b
+    c.backward()
+    show(c, a.grad, b.grad)
+    d = mg.tensor([3.0], requires_grad=True)
+    (d * mg.tensor([2])).sum().backward()
+    show(d.grad, (d * True).dtype)
+    show(attempt(lambda: x.long().requires_grad_()), x.long().requires_grad, x.bool().grad_fn)
+
+
+def in_place_casts(mg):
+    i, f, h = mg.tensor([1, 2]), mg.tensor([1.0, 2.0]), mg.tensor([1.0], dtype=mg.float16)
+    show(i.add_(1), f.add_(i), f.mul_(mg.tensor([2.0, 2.0], dtype=mg.float64)).dtype, h.add_(f[:1]).dtype, i.mul_(True))
+    show(attempt(lambda: i.mul_(1.5)), attempt(lambda: i.add_(f)), attempt(lambda: mg.tensor([True]).add_(1)),
+         attempt(lambda: i.div_(2)),
+         i.floor_divide_(2), i)
+    j = mg.tensor([0, 0])
+    j[0] = 2.9
+    j.copy_(mg.tensor([1.9, -1.9]))
+    show(j, j.fill_(3.7), mg.zeros(1, dtype=mg.bool).fill_(5))
+
+
+def integer_arithmetic(mg):
+    a, b = mg.tensor([7, -7, 7, -7]), mg.tensor([2, 2, -2, -2])
+    show(a // b, a % b, a / b, mg.fmod(a, b), mg.div(a, b, rounding_mode="trunc"), mg.div(a, b, rounding_mode="floor"),
+         a ** 2, -a, abs(a))
+    show(a & b, a | b, a ^ b, ~a, a << 1, a >> 1, mg.tensor([True]) & mg.tensor([False]), ~mg.tensor([True]))
+    show(attempt(lambda: a // 0), attempt(lambda: a % 0), (a.float() // 0.0), mg.tensor([200], dtype=mg.uint8) + 100)
+    show(mg.tensor([7.0, -7.0]) // 2, mg.tensor([7.0, -7.0]) % 2.5, mg.tensor([7.0, -7.0]) % -2.5,
+         mg.tensor([5.5]) // -2)
+
+
+def comparisons(mg):
+    """PyTorch: TestTorch.test_equal"""
+    x, y = mg.tensor([1.0, 2.0]), mg.tensor([1.0, 3.0])
+    show(x == y, x != y, x < y, x <= y, x > y, x >= 1, x == 1, mg.eq(x, 1.0), mg.equal(x, x.clone()), mg.equal(x, y),
+         x.equal(mg.ones(3)))
+    show(mg.allclose(x, x + 1e-9), mg.allclose(x, y), mg.isclose(x, y),
+         mg.tensor(float("nan")) == mg.tensor(float("nan")), mg.isfinite(x))
+    show((x == y).all(), (x == y).any(), mg.equal(mg.tensor([]), mg.tensor([])),
+         attempt(lambda: mg.equal(x, y.double())), mg.equal(mg.tensor([1]), mg.tensor([1])))
+    show(attempt(lambda: mg.allclose(x, y.double())), x.allclose(x), attempt(lambda: mg.equal(x, 1)))

@@ -1,0 +1,72 @@
+"""NumPy and minigrad share memory, and what autograd sees of it."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..harness import attempt, show
+
+
+def shared_memory(mg):
+    array = np.array([1.0, 2.0])
+    t = mg.from_numpy(array)
+    array[0] = 5.0
+    show(t, t._version)
+    t[1] = 7.0
+    show(array, t._version)
+    back = t.numpy()
+    back[0] = 9.0
+    show(t, array, t._version, np.shares_memory(back, array))
+    show(mg.as_tensor(array).data_ptr() == t.data_ptr(), mg.tensor(array).data_ptr() == t.data_ptr(),
+         mg.asarray(array).data_ptr() == t.data_ptr())
+
+
+def dtypes(mg):
+    for name in ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]:
+        t = mg.from_numpy(np.ones(1, dtype=name))
+        show(name, t.dtype, t.numpy().dtype, mg.tensor(np.ones(1, dtype=name)).dtype)
+    show(mg.tensor(np.float32(1.5)), mg.tensor(np.int64(2)), mg.tensor(np.float64(2.5)),
+         mg.tensor([np.float32(1), np.float32(2)]), mg.tensor(np.bool_(True)))
+    show(attempt(lambda: mg.from_numpy(np.array(["a"]))))
+
+
+def strides(mg):
+    array = np.arange(6.0).reshape(2, 3)
+    t = mg.from_numpy(array.T)
+    show(t.stride(), t.is_contiguous(), t.t().numpy().strides)
+    show(attempt(lambda: mg.from_numpy(array[:, ::-1])), attempt(lambda: mg.tensor(array[:, ::-1])))
+    show(mg.from_numpy(array[:, ::2]).stride(), mg.from_numpy(np.array(3.0)))
+
+
+def read_only(mg):
+    array = np.ones(2)
+    array.flags.writeable = False
+    t = mg.from_numpy(array)
+    show(t)
+
+
+def invisible_writes(mg):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    x.detach().numpy()[0] = 100.0
+    y.sum().backward()
+    show(x.grad, x._version)
+
+
+def functions_of_numpy(mg):
+    t = mg.tensor([1.0, 4.0])
+    show(np.asarray(t), np.array(t, dtype=np.float64), type(np.sqrt(t)).__name__, np.sqrt(t), np.mean(t.numpy()),
+         len(np.array(t)))
+    show(np.array([1.0, 2.0]) * t.numpy(), type(t * np.array([1.0, 2.0], dtype=np.float32)).__name__)
+    show(t * np.float32(2), t + np.float64(1), np.float32(2) * t)
+    show(mg.tensor([1, 2]).numpy().dtype, t.tolist(), mg.tensor([[1], [2]]).tolist(), mg.tensor(2.5).tolist(),
+         mg.tensor(True).tolist())
+
+
+def conversions(mg):
+    x = mg.tensor([1.5, -2.5])
+    show(x.int(), x.long(), x.bool(), x.double().dtype, x.half().dtype, x.float() is x, x.to(mg.int32),
+         x.type(mg.float64).dtype)
+    show(x.to(mg.tensor(1, dtype=mg.int64)).dtype, x.to("cpu") is x, x.to(mg.float32, copy=True) is x, x.type(),
+         x.cpu() is x)
+    show(x.type_as(mg.tensor(1)).dtype, x.is_floating_point(), mg.is_floating_point(mg.tensor(1)),
+         x.int().is_floating_point())

@@ -1,0 +1,64 @@
+"""Names of tests in PyTorch's own suite whose behaviour the cases state anew.
+
+``PyTorch: name`` in a case's docstring claims one. Tier 1 is core, tier 2 advanced but public. The
+code of those tests is PyTorch's and is not copied here.
+"""
+from __future__ import annotations
+
+TIER_1 = """
+    NumpyTests.test_boolean_assignment_value_mismatch NumpyTests.test_boolean_list_indexing
+    NumpyTests.test_empty_fancy_index NumpyTests.test_index_no_floats NumpyTests.test_single_bool_index
+    TestIndexing.test_empty_slice TestIndexing.test_int_indices TestIndexing.test_int_indices2d
+    TestIndexing.test_int_indices_broadcast TestIndexing.test_none TestIndexing.test_out_of_bound_index
+    TestIndexing.test_set_item_to_scalar_tensor TestIndexing.test_single_int TestIndexing.test_step
+    TestNN.test_call_supports_python_dict_output TestNN.test_children TestNN.test_elu_inplace_on_view
+    TestNN.test_hardtanh_backward TestNN.test_linear_broadcasting TestNN.test_module_super_init
+    TestNN.test_named_children TestNN.test_named_parameters_remove_duplicate TestNN.test_parameter_assignment
+    TestNN.test_register_buffer_allows_overwriting_with_same_name
+    TestNN.test_register_buffer_raises_error_if_not_tensor
+    TestNN.test_register_parameter_allows_overwriting_with_same_name TestNN.test_requires_grad_ TestNN.test_zero_grad
+    TestOldViewOps.test_empty_reshape TestOldViewOps.test_expand TestOldViewOps.test_python_types
+    TestOldViewOps.test_reshape_view_semantics TestTorch.test_equal TestTorch.test_newindex TestTorch.test_reversed
+    TestTorchDeviceType.test_item TestViewOps.test_T_view TestViewOps.test_basic_indexing_ellipses_view
+    TestViewOps.test_basic_indexing_slice_view TestViewOps.test_expand_view TestViewOps.test_flatten_nonview
+    TestViewOps.test_reshape_view TestViewOps.test_unbind_view test_backward_badcalls test_backward_no_grad
+    test_backward_twice_retained_graph_without_saved_values test_backward_with_nonleaf_inputs
+    test_custom_autograd_no_early_free test_custom_function_exception test_detach_base
+    test_enable_grad_decorator_no_paren test_free_deep_graph test_function_returns_undefined_tensor test_grad
+    test_grad_nonleaf test_grad_nonleaf_register_hook test_hooks test_inplace_multiple_output_view_of_view
+    test_inplace_on_view_backprop_view test_inplace_on_view_of_view test_invalid_gradients
+    test_mark_non_differentiable test_mark_non_differentiable_mixed test_mark_non_differentiable_none
+    test_multi_backward test_mv_grad_stride_0 test_no_grad test_no_grad_modifies_version test_no_grad_python_function
+    test_numpy_requires_grad test_requires_grad_inplace test_retain_grad test_retain_grad_cycle
+    test_save_none_for_backward test_select_sum test_set_data_preserve_pyobj test_set_grad_enabled_wraps
+    test_set_grad_generator_functions_recursive test_set_requires_grad_only_for_floats test_shape test_sharded_grad
+    test_where_functional
+""".split()
+
+TIER_2 = """
+    NumpyTests.test_boolean_indexing_weirdness_tensors TestIndexing.test_index_put_accumulate_duplicate_indices
+    TestNN.test_ModuleDict TestNN.test_Sequential_extend TestNN.test_Sequential_setitem_named
+    TestNN.test_bce_loss_size_mismatch TestNN.test_bce_with_logits_gives_same_result_as_sigmoid_and_bce_loss
+    TestNN.test_buffer_not_persistent TestNN.test_container_copy TestNN.test_dir_digit
+    TestNN.test_layer_norm_grads_with_create_graph_flag TestNN.test_load_state_dict_custom
+    TestNN.test_module_apply_inplace_op TestNN.test_normalize TestNN.test_parameters_to_vector
+    TestNN.test_pointwise_loss_broadcast TestNNDeviceType.test_batchnorm_affine TestNNDeviceType.test_batchnorm_eval
+    TestNNDeviceType.test_clip_grad_norm TestNNDeviceType.test_clip_grad_value
+    TestNNDeviceType.test_nll_loss_empty_tensor_reduction_mean
+    TestNNDeviceType.test_nll_loss_empty_tensor_reduction_sum TestNNDeviceType.test_nll_loss_invalid_weights
+    TestNNDeviceType.test_nll_loss_mismatched_batch TestNNDeviceType.test_nll_loss_total_weight_is_zero
+    TestOldViewOps.test_atleast_gradient TestOldViewOps.test_transpose_vs_numpy TestOldViewOps.test_transposes_errors
+    TestOptim.test_pre_hook TestTorch.test_deepcopy_parameter TestTorch.test_pickle_parameter
+    TestTorch.test_pickle_parameter_no_requires_grad TestTorch.test_pickle_size TestTorch.test_tensor_ctor_scalar
+    TestTorchDeviceType.test_clone_zero_stride_dim TestViewOps.test_diagonal_view TestViewOps.test_movedim_view
+    test_anomaly_mode_no_check_nan test_backward_to_node test_custom_function_local_inplace
+    test_custom_function_setup_context_simple test_diagonal_expanded_v test_disabling_saved_tensor_hooks
+    test_full_backward_hook_double_backward test_gc_in_destructor test_grad_fn_prehooks
+    test_grad_fn_prehooks_remove_hooks test_grad_to_node_set test_gradcheck_single_input
+    test_inplace_on_view_multi_output_unsafe test_inplace_on_view_python test_inplace_on_view_saved_output
+    test_multi_grad_hooks test_multi_grad_hooks_invalid_mode test_no_grad_copy test_no_unnecessary_save
+    test_out_variant_raises_when_inputs_require_grad test_post_accumulate_grad_hook_gets_cleaned_up
+    test_pyscalar_conversions test_reentrant_with_non_leaf_variable_hook test_return_leaf_inplace
+    test_saved_tensor_hooks_custom_error_propagaation test_saved_variable_saved_original_inplace_detach
+    test_set_sequence_nr test_simple_backward test_simple_reentrant test_tensor_hooks_inplace_over_view
+""".split()
