@@ -222,19 +222,31 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 
 
-@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("running_mean", "running_var", "result1", "result2"),
-    input=lambda grad, input, weight, running_var, training, eps:
-        _normalization_slope(_scaled(grad, weight), input, _all_but_channels(input), eps) if training
-        else _scaled(grad, weight) * rsqrt(running_var + eps),
+def _standardized(x: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> tuple[Any, Any]:
+    """What batch norm makes of its input before weight and bias, and 1/deviation."""
+    if training:
+        return _normalized(x, _all_but_channels(x), eps)
+    deviation = rsqrt(_column(running_var, x) + eps)
+    return (x - _column(running_mean, x)) * deviation, deviation
+
+
+def _column(channels: Any, x: Any) -> Any:
+    """One number per channel, in a shape that fits the input."""
+    return channels if channels is None or x.ndim == 2 else ops.reshape(channels, -1, *(1 for _ in range(2, x.ndim)))
+
+
+@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2"),
+    input=lambda grad, input, weight, running_mean, running_var, training, eps:
+        _normalization_slope(_scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
+        else _scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
     weight=lambda grad, input, running_mean, running_var, training, eps:
-        grad * (_normalized(input, _all_but_channels(input), eps)[0] if training
-                else (input - running_mean) * rsqrt(running_var + eps)),
-    bias=lambda grad: grad)
+        ops.sum(grad * _standardized(input, running_mean, running_var, training, eps)[0], _all_but_channels(input)),
+    bias=lambda grad: ops.sum(grad, _all_but_channels(grad)))
 def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, eps, result1: Tensor,
                        result2: Tensor):
-    if not training:
-        result1, result2 = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
-    return _affine((input - result1) * result2, weight, bias)
+    center, scale = (result1, result2) if training else (running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps)))
+    normed = (input - _column(center, input)) * _column(scale, input)
+    return _affine(normed, _column(weight, input), _column(bias, input))
 
 
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
@@ -252,15 +264,13 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     n = math.prod(input.shape[d] for d in dims)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
+    center, scale = (x.reshape(-1) for x in _statistics(input.array, dims, eps)) if training else np.empty((2, 0), input.array.dtype)
     if training and running_mean is not None:
         variance = input.array.var(axis=dims, ddof=1)
-        for running, new in ((running_mean, center.reshape(-1)), (running_var, variance)):
+        for running, new in ((running_mean, center), (running_var, variance)):
             running.array[...] = (1 - momentum) * running.array + momentum * new
             running._storage.bump()
-    column = (1, -1, *(1 for _ in dims[1:]))
-    channels = [x if x is None or input.ndim == 2 else x.view(column) for x in (weight, bias, running_mean, running_var)]
-    return _native_batch_norm(input, *channels, training, eps, wrap(center), wrap(scale))
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, training, eps, wrap(center), wrap(scale))
 
 
 # Activations ---------------------------------------------------------------------------------------------------------------
@@ -292,8 +302,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 @op(inplace=True, tex=r"\operatorname{{elu}}({self})",
     self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale))
-def _elu(self, alpha=1.0, scale=1.0, input_scale=1.0):
-    return np.where(self > 0, self * scale, np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale))
+def _elu(self, alpha=1.0, scale=1, input_scale=1):
+    return np.where(self > 0, self * self.dtype.type(scale), np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale))
 
 
 @op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
@@ -339,7 +349,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Limited to [0, 6]."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return hardtanh(input, 0, 6, inplace)
 
 
 @op(tex=r"\operatorname{{softplus}}({self})", self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
@@ -356,7 +366,7 @@ def softplus_backward(grad_output, self, beta, threshold):
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
 
 
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """``log(1 + exp(beta * x)) / beta``, a smooth relu; x itself where ``beta * x`` is above the threshold."""
     return _softplus(input, beta, threshold)
 
@@ -553,6 +563,7 @@ def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, d
 @op(tex=r"-{self}_{{{target}}}",
     self=lambda grad, self, target, weight, reduction, ignore_index, total_weight:
         nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
+@np.errstate(invalid="ignore")       # nothing counted: NaN, as in PyTorch
 def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
     place = _place(target, target != ignore_index, self.shape[-1 if self.ndim == 1 else 1], self.ndim)
     counted = _counted(target, weight, ignore_index, self.dtype)
@@ -560,14 +571,14 @@ def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, to
     if reduction == 0:
         return losses
     total = np.add.reduce(losses, axis=None)
-    with np.errstate(invalid="ignore"):      # nothing counted: NaN, as in PyTorch
-        return total if reduction == 2 else total / total_weight
+    return total if reduction == 2 else total / total_weight
 
 
 @op(tex="-{grad_output}",
     grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
         _nll_loss(grad, target, weight, reduction, ignore_index, total_weight),
     self=lambda grad: zeros_of(grad))
+@np.errstate(invalid="ignore", divide="ignore")
 def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
     """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
     out = np.zeros_like(self)
@@ -639,6 +650,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *
         _scaled(grad, weight) * ((self - target) / clamp((1 - self) * self, 1e-12)) * share(self, reduction),
     target=lambda grad, self, target, weight, reduction:
         _scaled(grad, weight) * (clamp(log(1 - self), -100) - clamp(log(self), -100)) * share(target, reduction))
+@np.errstate(divide="ignore")
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
@@ -666,8 +678,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 @op(tex=r"\operatorname{{bce}}(\sigma({self}), {target})",
     self=lambda grad, self, target, weight, pos_weight, reduction:
         _scaled(grad, weight) * _logits_slope(self, target, pos_weight) * share(self, reduction),
-    target=lambda grad, self, weight, pos_weight, reduction:
-        _scaled(grad, weight) * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)) * share(self, reduction))
+    target=lambda grad, self, target, weight, pos_weight, reduction:
+        _scaled(grad, weight) * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)) * share(target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
         names = [of_numpy[x.dtype].scalar_type for x in (self, target)]

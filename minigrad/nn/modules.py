@@ -593,6 +593,9 @@ class _Named(Module):
 
     def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Add the values of another dict, or of pairs."""
+        if not isinstance(values, Iterable):
+            raise TypeError(f"{type(self).__name__}.update should be called with an iterable of key/value pairs, but got "
+                            f"{type(values).__name__}")
         for key, value in values.items() if hasattr(values, "items") else values:
             self[key] = value
 
