@@ -69,6 +69,8 @@ EDITS = {
     "CRLF": ("x = mg.ones(1)\r\ny = x * 2\r\n", "y.retain_grad", "x = mg.ones(1)\r\ny = x * 2\r\ny.retain_grad()\r\n"),
     "the program's own import": (
         "import torch\nz = x * 2", "no_grad", "import torch\nwith torch.no_grad():\n    z = x * 2"),
+    "a long name": ("self.encoder.layers.hidden_state_of_it = f(x)", "self.encoder.layers.hidden_state_of_it.retain_grad",
+                    "self.encoder.layers.hidden_state_of_it = f(x)\nself.encoder.layers.hidden_state_of_it.retain_grad()"),
     "a continued line": ("z = x \\\n    + y", "z.detach", "z = (x \\\n    + y).detach()"),
 }
 
@@ -85,7 +87,7 @@ def test_flipping_one_switch(before, key, after):
     "x = np.zeros(3) if n else 0", "x = mg.ones(2, requires_grad=flag)", "x = mg.ones(*sizes)",
     "x = mg.ones(2, **options)",
     "x = mg.tensor(a for a in b)", "n = 3", "import os", "print('x.backward()')", "s = 'with mg.no_grad():'",
-    "with mg.no_grad(), open(p) as f:\n    pass", "def f(): pass", "z.backward(\n); pass",
+    "with mg.no_grad(), open(p) as f:\n    pass", "def f(): pass", "z.backward(\n); pass", "print(f'{mg.ones(2)}')",
 ])
 def test_what_cannot_be_edited_safely_is_not_offered(source):
     kinds = {switch.kind for switch in Program(source).switches}

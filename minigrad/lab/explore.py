@@ -154,7 +154,7 @@ class Explorer:
 
     def _stopped_at_backward(self) -> bool:
         line = self._outcome.failure.line
-        return line is not None and ".backward(" in self.source.splitlines()[line - 1]
+        return line is not None and ".backward(" in self._text.lines[line - 1]
 
     def _pressed(self, message: dict[str, Any]) -> None:
         """What the widget's controls do."""
@@ -172,10 +172,10 @@ class Explorer:
 
     def _view(self) -> dict[str, Any]:
         """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
-        model, failed = self.model, self._outcome.failure
+        figure, failed = self.figure, self._outcome.failure
         return {
-            "lines": self._lines(), "source": self.source, "svg": Figure(model, prefix=self._prefix, caption=False).svg,
-            "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps, "caption": model.caption,
+            "lines": self._lines(), "source": self.source, "svg": figure.svg, "caption": figure.model.caption,
+            "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
             "error": failed.text if failed else "", "notes": failed.notes if failed else "", "printed": self.printed,
             "stale": self._stale, "flipped": bool(self._flipped), "usable": self._usable,
         }
@@ -183,11 +183,11 @@ class Explorer:
     def _lines(self) -> list[dict[str, Any]]:
         original = {now: line for line, now in self._text.line_of.items()}
         failed, lines, origin, added = self._outcome.failure, [], 0, 0
-        for number, text in enumerate(self.source.splitlines(), 1):
+        for number, text in enumerate(self._text.lines, 1):
             origin, added = (original[number], 0) if number in original else (origin, added + 1)
             here = [s for s in self._offered if self._row(s) == number]
             lines.append({
-                "origin": f"{origin}+{added}", "text": text, "changed": number in self._text.changed,
+                "origin": f"{origin}+{added}", "text": text.rstrip("\r\n"), "changed": number in self._text.changed,
                 "failed": failed is not None and failed.line == number,
                 "switches": [self._switch(switch, here) for switch in here]})
         return lines
@@ -201,7 +201,8 @@ class Explorer:
         named = sum(other.kind == switch.kind for other in beside) > 1 or switch.kind == "backward" and not switch.on
         label = f"{switch.name}.{switch.kind}" if named and switch.name else switch.kind
         return {"key": switch.key, "kind": switch.kind, "on": self._is_on(switch), "flipped": switch.key in self._flipped,
-                "label": label + "()" * (switch.kind in CALLS), "spoken": f"{switch.key}, line {switch.line}"}
+                "label": label + "()" * (switch.kind in CALLS),
+                "spoken": f"{switch.key.partition(' (')[0]}, line {switch.line}"}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         return self.widget._repr_mimebundle_(**kwargs)
@@ -221,9 +222,9 @@ def _does_something(switch: Switch, outcome: Outcome, recorder: Recorder) -> boo
 
 def _library(namespace: dict[str, Any]) -> list[str]:
     """The notebook's names for minigrad and PyTorch, the packages first, and for their functions that make tensors."""
-    packages = [name for name, value in namespace.items() if getattr(value, "__name__", None) in LIBRARIES]
-    parts = [name for name, value in namespace.items()
-             if isinstance(value, types.ModuleType) and value.__name__.startswith(("minigrad.", "torch."))]
+    modules = {name: value.__name__ for name, value in namespace.items() if isinstance(value, types.ModuleType)}
+    packages = [name for name, module in modules.items() if module in LIBRARIES]
+    parts = [name for name, module in modules.items() if module.startswith(("minigrad.", "torch."))]
     functions = [name for name in CREATORS | {"no_grad"} if name in namespace and namespace[name] is vars(mg).get(name)]
     return packages + parts + functions
 

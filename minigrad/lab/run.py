@@ -27,7 +27,7 @@ __all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "rebound", "
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as data: its `text`, the `notes` that minigrad adds, and the program's `line` that raised it, if it did."""
+    """An error as data: its `text`, the `notes` that minigrad adds, and the program's `line` that raised it, if any."""
 
     text: str
     notes: str = ""
@@ -105,8 +105,8 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         failed = failure(error, filename)
         # A name that the program sets before it reads it was not missed.
         if isinstance(error, NameError) and error.name in snapshot.refused:
-            failed = replace(failed, text=f"{error.name} was computed before this cell, and its history cannot be copied",
-                             notes=f"Put the lines that compute {error.name} into this cell to use its switches.")
+            text = f"{error.name} was computed before this cell, and its history cannot be copied"
+            failed = replace(failed, text=text, notes=f"Put the lines that compute {error.name} into this cell to use its switches.")
     finally:
         sys.displayhook = show
         mg.set_grad_enabled(enabled)

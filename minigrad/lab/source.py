@@ -43,11 +43,15 @@ class Switch:
 
 @dataclass(frozen=True)
 class Text:
-    """A program with some switches flipped: its `source`, where each original line is now, and which lines differ."""
+    """A program with some switches flipped: its `lines`, where each original line is now, and which lines differ."""
 
-    source: str
+    lines: tuple[str, ...]
     line_of: dict[int, int]
     changed: frozenset[int]
+
+    @property
+    def source(self) -> str:
+        return "".join(self.lines)
 
 
 @dataclass
@@ -99,9 +103,6 @@ class _Places:
 
     def end(self, node: ast.AST) -> int:
         return self._at(node.end_lineno, node.end_col_offset)
-
-    def text(self, node: ast.AST) -> str:
-        return self.source[self.start(node):self.end(node)]
 
     def line(self, place: int) -> int:
         return bisect_right(self.starts, place, hi=len(self.lines))
@@ -198,7 +199,7 @@ class Program:
                     now.append(indent(model) + statement + (newline if closed else ""))
             changed |= {len(out) + i for i, line in enumerate(now, 1) if line.rstrip("\r\n") != original.rstrip("\r\n")}
             out += now
-        return Text("".join(out), line_of, frozenset(changed))
+        return Text(tuple(out), line_of, frozenset(changed))
 
     def _works(self, key: str) -> bool:
         try:
@@ -236,12 +237,14 @@ class Program:
         names = dict(_targets(self._tree))
         blocks = [node for node in ast.walk(self._tree) if isinstance(node, ast.With) and self._is_no_grad(node)]
         under = {line for block in blocks for line in range(block.body[0].lineno, block.end_lineno + 1)}
-        retained = {_shown(s.value.func.value) for s in ast.walk(self._tree) if _control(s) == "retain_grad"}
+        retained = {ast.unparse(s.value.func.value) for s in ast.walk(self._tree) if _control(s) == "retain_grad"}
         for block in blocks:
             yield _switch("no_grad", "", block, block, True), _Changes(unwrap=[block])
-        seeds = {id(part) for s in ast.walk(self._tree) if _control(s) for part in ast.walk(s)}
+        # Not the seed of a backward call; nor what stands in an f-string, whose places Python 3.11 miscounts.
+        closed = {id(part) for node in ast.walk(self._tree) if _control(node) or isinstance(node, ast.JoinedStr)
+                  for part in ast.walk(node)}
         for node in ast.walk(self._tree):
-            if isinstance(node, ast.Call) and id(node) not in seeds:
+            if isinstance(node, ast.Call) and id(node) not in closed:
                 if self._creates(node) and (flag := self._flag(node)):
                     yield _switch("requires_grad", names.get(id(node)) or _shown(node), node, node, flag[0]), flag[1]
                 elif _is_detach(node) and (cut := self._cut(node)):
@@ -293,8 +296,7 @@ class Program:
         if statement is not group[-1]:
             changes = self._replace(statement, "pass") if statement.lineno == statement.end_lineno else None
         else:
-            mark = "pass  # " if needs_pass and len(group) == 1 or needs_pass and statement is group[0] else "# "
-            changes = self._insert(places.start(statement), mark)
+            changes = self._insert(places.start(statement), "pass  # " if needs_pass and len(group) == 1 else "# ")
             for line in range(statement.lineno + 1, statement.end_lineno + 1):
                 changes.add(self._insert(places.starts[line - 1] + len(places.indent(line)), "# "))
         return changes and (_switch(kind, _shown(statement.value.func.value), statement, statement, True), changes)
@@ -315,7 +317,7 @@ class Program:
                 or not isinstance(targets[0], (ast.Name, ast.Attribute)) or self._creates(statement.value)
                 or not isinstance(statement.value, RESULTS)):
             return None
-        return _shown(targets[0])
+        return ast.unparse(targets[0])
 
     def _may_record(self, statement: ast.stmt) -> bool:
         value = getattr(statement, "value", None)
