@@ -105,7 +105,7 @@ class Generator:
     def draw(self, n: int, bits: int = 32) -> np.ndarray:
         """The next `n` random integers of 32 or 64 bits, as uint64 ``(n)``."""
         words = self._words.random_raw(n * bits // 32)
-        self._drawn = True
+        self._drawn = self._drawn or n > 0
         return words if bits == 32 else words[0::2] << np.uint64(32) | words[1::2]
 
 
@@ -272,7 +272,7 @@ rand, rand_like = _factory("rand", uniform_array, "Uniform random numbers from [
 randn, randn_like = _factory("randn", normal_array, "Normal random numbers (mean 0, variance 1)", "normal_kernel_cpu")
 
 
-def randint(low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
+def randint(low: int = 0, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
             device: Any = None, requires_grad: bool = False) -> Tensor:
     """Random integers: ``randint(high, size)`` or ``randint(low, high, size)``; `high` is left out."""
     if high is None or isinstance(high, (tuple, list)):
