@@ -285,6 +285,32 @@ def test_draw_without_a_tensor():
         draw(2.0)
 
 
+def test_the_code_of_an_operation():
+    recorder = run("""x = mg.tensor([1., 2.], requires_grad=True)
+a = mg.stack([x * 2, x], dim=-1)
+b = (x
+     + 1) * -2
+c = ((x - 1) ** 2).sum().exp()
+d = -x; d[0] = 3.
+""")
+    assert [op.text.partition(" = ")[2] or op.text for op in recorder.model().ops] == [
+        "x * 2", "mg.stack([…, x], dim=-1)", "x + 1", "(…) * -2", "x - 1", "(…) ** 2", "(…).sum()", "….exp()", "-x", "3."]
+    code = compile("z = x.sum() * w", "<no text>", "exec")
+    with record(show=False) as plain:
+        exec(code, {"x": mg.tensor([2.]), "w": mg.tensor([3.])})
+    assert [op.text for op in plain.model().ops] == ["sum(x)", "… * w"]
+
+
+def test_what_runs_for_the_program_but_is_not_its_forward_pass():
+    recorder = run("""x = mg.tensor([2.], requires_grad=True)
+x.register_hook(lambda grad: grad * 2)
+linear = mg.nn.Linear(1, 1)
+z = x * 3
+z.backward()
+""")
+    assert [op.text for op in recorder.model().ops] == ["x * 3"] and recorder.lines == {4}
+
+
 def test_names_of_parameters():
     linear = mg.nn.Linear(1, 1)
     out = linear(mg.tensor([[1.]]))

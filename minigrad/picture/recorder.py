@@ -125,17 +125,20 @@ class Recorder:
             if module == f"{_PACKAGE}.engine" or module.startswith(f"{_PACKAGE}.picture"):
                 return                                 # a backward pass that records itself (create_graph), or we, looking
             outermost, frame = frame, frame.f_back
-        if frame is None:
-            return
+        place, lines = frame, set()
+        while place is not None:
+            if place.f_globals.get("__name__") == f"{_PACKAGE}.engine":
+                return                                 # a hook, or the formula of a user's Function
+            if place.f_code.co_filename == self.filename:
+                lines.add(place.f_lineno)
+            place = place.f_back
+        if frame is None or outermost is not None and outermost.f_code.co_name == "__init__":
+            return                                     # a module that makes its parameters computes nothing
+        self.lines |= lines
         self._take(op, args, outputs, outermost, frame)
         self._latest = next_sequence()
 
     def _take(self, op: Any, args: tuple, outputs: tuple, outermost: FrameType | None, frame: FrameType) -> None:
-        place: FrameType | None = frame
-        while place is not None:
-            if place.f_code.co_filename == self.filename:
-                self.lines.add(place.f_lineno)
-            place = place.f_back
         if len(self.calls) >= MOST_CALLS:
             self.missed += 1
             return
@@ -145,9 +148,8 @@ class Recorder:
             self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if is_grad_enabled() else _block(frame)))
             self._outermost, self._since = outermost, self._latest
         call = self.calls[-1]
-        writes_item = outermost is not None and outermost.f_code.co_name == "_setitem"
         for tensor in tensors:
-            if writes_item and id(tensor) not in self._slots and call.inputs:
+            if _writes_item(outermost) and id(tensor) not in self._slots and call.inputs:
                 continue                               # the number of ``y[0] = 9`` as a tensor of the engine's own
             slot = self._slot(tensor, frame.f_lineno)
             if slot in call.outputs:
@@ -166,7 +168,7 @@ class Recorder:
                     call.outputs.append(slot)
         call.cut = op.name == "detach"
         call.would = (op.node_name or call.would).rpartition("::")[2]
-        call.text = _source_text(frame, outermost) or _structural(op, args, outermost, self._text)
+        call.text = _source_text(frame, outermost) or _structural(op, args, self._text)
         program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
         program.remember(call)
         self._hook(call)
@@ -281,51 +283,39 @@ def _block(frame: FrameType) -> tuple[int, str]:
     return 0, "recording is off"
 
 
+_OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Compare, ast.Subscript)
+
+
 def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
     """The code of the running operation as the program has it, with "…" for operands that are operations themselves."""
-    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    if None in positions:
+    first, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first or 0, (last or 0) + 1)]
+    if not all(lines) or start is None:
         return ""
-    first, last, start, end = positions
-    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first, last + 1)]
-    if not all(lines):
-        return ""
-    lines[-1] = lines[-1][:end]
-    lines[0] = lines[0][start:]
-    text = b"".join(lines).decode()
+    text = b"".join([*lines[:-1], lines[-1][:end]])[start:].decode()
     try:
-        if outermost is not None and outermost.f_code.co_name == "_setitem":      # the position is that of ``y[0]`` alone
+        if _writes_item(outermost):                    # the position is that of ``y[0]`` alone
             text = next(segment for segment in _statements(frame) if segment.startswith(text))
-        statement = ast.parse(text).body[0]
+        whole = ast.parse(text).body[0]
     except (SyntaxError, StopIteration):
         return ""
-    operation = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else statement
-    if isinstance(operation, ast.Assign):
-        operands = [operation.value]
-    elif isinstance(operation, ast.AugAssign):
-        operands = [operation.target, operation.value]
-    elif isinstance(operation, ast.BinOp):
-        operands = [operation.left, operation.right]
-    elif isinstance(operation, ast.UnaryOp):
-        operands = [operation.operand]
-    elif isinstance(operation, ast.Compare):
-        operands = [operation.left, *operation.comparators]
-    elif isinstance(operation, ast.Call):
-        receiver = operation.func.value if isinstance(operation.func, ast.Attribute) else None
-        operands = [*([receiver] if receiver else []), *operation.args, *(k.value for k in operation.keywords)]
-    elif isinstance(operation, (ast.Subscript, ast.Attribute)):
-        operands = [operation.value]
-    else:
-        return ""
-    data = text.encode()
-    starts = [0]
+    data, begins = text.encode(), [0]
     for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    for node in sorted(operands, key=lambda n: (n.lineno, n.col_offset), reverse=True):
-        if any(isinstance(part, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript)) for part in ast.walk(node)):
-            a, b = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
-            data = data[:a] + "…".encode() + data[b:]
+        begins.append(begins[-1] + len(line))
+    spans: list[tuple[int, int]] = []
+    for node in ast.walk(whole.value):                 # from outside inwards
+        if isinstance(node, _OPERATIONS) and not (isinstance(whole, ast.Expr) and node is whole.value):
+            a, b = begins[node.lineno - 1] + node.col_offset, begins[node.end_lineno - 1] + node.end_col_offset
+            plain = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+            if not plain and not any(c <= a and b <= d for c, d in spans):
+                spans.append((a, b))
+    for a, b in sorted(spans, reverse=True):
+        data = data[:a] + "…".encode() + data[b:]
     return " ".join(data.decode().split())
+
+
+def _writes_item(outermost: FrameType | None) -> bool:
+    return outermost is not None and outermost.f_code.co_name == "_setitem"
 
 
 def _statements(frame: FrameType) -> Iterator[str]:
@@ -335,11 +325,7 @@ def _statements(frame: FrameType) -> Iterator[str]:
         yield ast.get_source_segment(line, statement) or ""
 
 
-def _structural(op: Any, args: tuple, outermost: FrameType | None, name: Callable[[Any], str]) -> str:
+def _structural(op: Any, args: tuple, name: Callable[[Any], str]) -> str:
     """The code of an operation where the program's text cannot be had."""
-    called = op.name if outermost is None or outermost.f_code.co_name.startswith("__") else outermost.f_code.co_name
-    if called == "_setitem":
-        return f"{name(outermost.f_locals['self'])}[…] = {name(outermost.f_locals['value'])}"
-    texts = [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a)) else name(a)
-             for a in args if a is not None]
-    return program.code(called, texts)
+    return program.code(op.name, [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a))
+                                  else name(a) for a in args if a is not None])
