@@ -1,7 +1,6 @@
 """Operations on each element: arithmetic, functions, comparisons, choices; and writing in place."""
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable
 from typing import Any

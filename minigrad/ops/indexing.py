@@ -12,7 +12,7 @@ from .. import dtype as dtypes
 from ..function import Operand, op, public, return_type, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import masked_fill, two_forms
-from .views import _alias, broadcast_to, cat, reshape, select, slice, unsqueeze
+from .views import _alias, broadcast_to, cat, expand, reshape, select, slice, unsqueeze, view
 
 # Indexing --------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ def _array_index(indices: tuple) -> tuple:
 @op(node="IndexBackward0", tex="{self}[{indices}]",
     self=lambda grad, self_sym_sizes, indices: _index_put(grad_zeros(grad, self_sym_sizes), indices, grad, True))
 def _index(self, indices: Operand):
-    return np.array(_checked(self, indices))
+    return np.array(_checked(self, indices), order="C")
 
 
 def grad_zeros(grad: Any, sizes: tuple) -> Any:
@@ -60,7 +60,11 @@ def _index_put(self, indices: Operand, values, accumulate):
     out = self.copy()
     place = _array_index(indices)
     target = _checked(out, indices)
-    if np.broadcast_shapes(np.shape(values), target.shape) != target.shape:
+    try:
+        fits = np.broadcast_shapes(np.shape(values), target.shape) == target.shape
+    except ValueError:
+        fits = False
+    if not fits:
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
                            f"shape {list(target.shape)}")
     if accumulate:
@@ -84,10 +88,15 @@ def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulat
 
 def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:
     """Apply ints, slices, None and ``...`` as views; return the view and the index tensors that are left, by dimension."""
+    if isinstance(key, list) and len(key) < 32 and any(isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice)) or
+                                                       k is None or k is Ellipsis for k in key):
+        key = tuple(key)                # PyTorch, as NumPy once did, takes such a list for a tuple
     keys = list(key) if isinstance(key, tuple) else [key]
     for i, k in enumerate(keys):
-        if isinstance(k, (list, np.ndarray)):
+        if isinstance(k, (list, tuple, range, np.ndarray)):
             keys[i] = wrap(np.asarray(_index_array(k)))
+        elif isinstance(k, str):
+            raise TypeError("new(): invalid data type 'str'")
     used = builtins.sum(k.ndim if isinstance(k, Tensor) and k.array.dtype == bool else 1 for k in keys
                         if k is not None and k is not Ellipsis and not isinstance(k, bool))
     if used > self.ndim:
@@ -95,42 +104,51 @@ def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
                              "a 0-dim tensor to a number")
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    result, dim, indices = self, 0, []
+    result, dim, place, indices = self, 0, 0, []        # `place` counts the dimensions of self, for the error text
     for k in keys:
+        taken = 1
         if k is Ellipsis:
-            dim += self.ndim - used
+            taken = self.ndim - used
+            dim += taken
         elif k is None:
-            result = unsqueeze(result, dim)
+            result, taken = unsqueeze(result, dim), 0
             dim += 1
         elif isinstance(k, bool):
-            result = unsqueeze(result, dim)
+            result, taken = unsqueeze(result, dim), 0
             indices.append((dim, wrap(np.asarray([0] if k else [], np.int64))))
             dim += 1
         elif isinstance(k, builtins.slice):
-            start, stop, step = k.indices(result.shape[dim]) if k.step is None or k.step > 0 else _no_negative_step()
-            if (start, step) != (0, 1) or stop < result.shape[dim]:
-                result = slice(result, dim, start, builtins.max(stop, start), step)
+            start, stop, step = (default if x is None else _int_index(x) for x, default in zip(
+                (k.start, k.stop, k.step), (0, _LAST, 1)))
+            if step <= 0:
+                raise ValueError("step must be greater than zero")
+            if start != 0 or step != 1 or stop < result.shape[dim]:
+                result = slice(result, dim, start, stop, step)
             dim += 1
         elif isinstance(k, Tensor) and (k.ndim or k.array.dtype == bool):
             if k.array.dtype.kind not in "iub":
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
             indices.append((dim, k))
-            dim += k.ndim if k.array.dtype == bool else 1
+            taken = _consumed(k)
+            dim += taken
         else:
-            result = select(result, dim, _int_index(k))
+            index, size = _int_index(k), result.shape[dim]
+            if not -size <= index < size:
+                raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
+            result = select(result, dim, index)
+        place += taken
     by_dim: list[Tensor | None] = []
     for d, k in indices:
         by_dim += [None] * (d - builtins.sum(_consumed(i) for i in by_dim)) + [k]
     return result, tuple(by_dim)
 
 
+_LAST = 2 ** 63 - 1        # the end of a slice that has none
+
+
 def _consumed(index: Any) -> int:
     """How many dimensions an index tensor (None: a full slice) stands for."""
     return index.ndim if index is not None and index.array.dtype == bool else 1
-
-
-def _no_negative_step() -> None:
-    raise ValueError("step must be greater than zero")
 
 
 def _index_array(k: Any) -> Any:
@@ -158,21 +176,29 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
+    if key is False:
+        return
     target, indices = _basic_index(self, key)
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.ndarray, np.generic)):
             raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_type}Tensor")
-        if not indices and not isinstance(value, np.ndarray):
+        value = wrap(np.asarray(value, self.array.dtype))
+    sizes = tuple(value.shape)
+    if sizes != tuple(target.shape):        # PyTorch drops leading ones of the value
+        lead = next((i for i, n in enumerate(sizes) if n != 1), len(sizes))
+        if indices:
+            value = view(value, sizes[lead:]) if lead else value
+        elif not sizes:
             target.fill_(value)
             return
-        value = wrap(np.asarray(value, self.array.dtype))
+        else:
+            value = expand(view(value, sizes[lead:]) if lead else value, tuple(target.shape))
+    elif indices and sizes[:1] == (1,):
+        value = view(value, sizes[next((i for i, n in enumerate(sizes) if n != 1), len(sizes)):])
     if indices:
         target._index_put_(indices, value, False)
-        return
-    lead = 0
-    while value.ndim - lead > target.ndim and value.shape[lead] == 1:       # PyTorch drops leading ones of the value
-        lead += 1
-    target.copy_(reshape(value, tuple(value.shape)[lead:]) if lead else value)
+    else:
+        target.copy_(value)
 
 
 Tensor.__getitem__, Tensor.__setitem__ = _getitem, _setitem
@@ -206,8 +232,8 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
     return tuple(index if d == dim else np.arange(n).reshape(-1, *(1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape))
 
 
-@op(saves=("self", "sparse_grad"), tex=r"\operatorname{{gather}}({self}, {index})",
-    self=lambda grad, self_sym_sizes, dim, index: scatter_add(grad_zeros(grad, self_sym_sizes), dim, index, grad))
+@op(saves=("sparse_grad",), tex=r"\operatorname{{gather}}({self}, {index})",
+    self=lambda grad, self, dim, index: scatter_add(grad_zeros(grad, tuple(self.shape)), dim, index, grad))
 def gather(self, dim, index: Tensor, *, sparse_grad=False):
     """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
     place, dim = _along(index, dim, self, "gather")
@@ -290,7 +316,7 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
     return out
 
 
-@op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
+@op(inplace=True, saves=("source",), tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0), source=lambda grad, dim, index: index_select(grad, dim, index))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
@@ -307,10 +333,28 @@ def _index_fill_number(self, dim, index: Tensor, value):
 
 
 @op(node="IndexFillBackward1", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    value=lambda grad, dim, index: index_select(grad, dim, index))
+    value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
 def _index_fill_tensor(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
     return _index_fill_number(self, dim, index, value)
+
+
+def _without_repeats(index: Any) -> Any:
+    return wrap(np.unique(index.array)) if isinstance(index, Tensor) else np.unique(index)
+
+
+@op(tex="{self}[{index}]", self=lambda grad, self, index: reshape(scatter_add(
+    grad_zeros(grad, (math.prod(self.shape),)), 0, reshape(index, -1), reshape(grad, -1)), tuple(self.shape)))
+def take(self, index: Tensor):
+    """The elements of the flattened tensor at the given indices."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError("take(): Expected a long tensor for index, but got " + dtypes.of_numpy[index.dtype].scalar_type)
+    if self.size == 0 and index.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    bad = index[(index < -self.size) | (index >= self.size)]
+    if bad.size:
+        raise IndexError("out of range: tried to access index " + f"{bad.flat[0]} on a tensor of {self.size} elements.")
+    return np.take(self, index)
 
 
 index_fill = two_forms("index_fill", _index_fill_number, _index_fill_tensor)
@@ -329,8 +373,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 # Masks ---------------------------------------------------------------------------------------------------------------------
 
-@op(saves=("self",), tex="{self}[{mask}]", self=lambda grad, self_sym_sizes, mask: masked_scatter(
-    grad_zeros(grad, np.broadcast_shapes(tuple(self_sym_sizes), tuple(mask.shape))), mask, grad))
+@op(tex="{self}[{mask}]", self=lambda grad, self, mask: masked_scatter(
+    grad_zeros(grad, np.broadcast_shapes(tuple(self.shape), tuple(mask.shape))), mask, grad))
 def masked_select(self, mask: Tensor):
     """The elements where the mask holds, as a vector."""
     if mask.dtype.kind != "b":

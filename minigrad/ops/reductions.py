@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtype as dtypes
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import abs, exp, isnan, masked_fill, maximum, minimum, pow, sgn, where, zeros_of
+from .elementwise import abs, exp, isnan, logical_not, masked_fill, maximum, minimum, pow, sgn
 from .indexing import select_gradient
 from .views import cat, dims_of, expand, flip, narrow, reshape, unsqueeze
 
@@ -62,10 +62,16 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
 
 
+@op(node="NansumBackward0", tex=r"\sum {self}",
+    self=lambda grad, self, dim, keepdim: spread(grad, tuple(self.shape), dim, keepdim) * logical_not(isnan(self)))
+def _nansum(self, dim, keepdim, dtype=None):
+    return _sum_dim(np.where(np.isnan(self), self.dtype.type(0), self), dim, keepdim, dtype)
+
+
 @public()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum, NaN counted as 0."""
-    return sum(where(isnan(input), 0.0, input), dim, keepdim, dtype=dtype)
+    return _nansum(input, _as_dims(dim), keepdim, _dtype(dtype))
 
 
 def _mean_dtype(array, dtype):
@@ -116,7 +122,7 @@ def _prod_array(array, dim, keepdim, dtype):
 
 def _others(x: Any, dim: int) -> Any:
     """For each element the product of the others along a dimension, without a division that a zero would spoil."""
-    if x.ndim == 0 or x.shape[dim] == 1:
+    if x.ndim == 0 or x.shape[dim] <= 1:
         return x * 0 + 1
     one = narrow(x, dim, 0, 1) * 0 + 1
     before = cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
@@ -146,7 +152,7 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
 def _run(ufunc, array, dim, dtype):
     dtype = dtype or (np.dtype(np.int64) if array.dtype.kind in "biu" else array.dtype)
     dim = check_dim(dim, array.ndim)
-    return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype)
+    return ufunc.accumulate(np.ascontiguousarray(array), axis=dim, dtype=dtype) if array.ndim else array.astype(dtype)
 
 
 @op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})",
@@ -233,17 +239,27 @@ def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
 
 
 @op(tex=r"\max_{{{dim}}} {self}", self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
-def amax(self, dim=(), keepdim=False):
-    """The maximum over dimensions; equal elements share the gradient."""
+def _amax(self, dim, keepdim):
     _nonempty(self, dim or None, "amax")
     return np.maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
 
 
 @op(tex=r"\min_{{{dim}}} {self}", self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
-def amin(self, dim=(), keepdim=False):
-    """The minimum over dimensions; equal elements share the gradient."""
+def _amin(self, dim, keepdim):
     _nonempty(self, dim or None, "amin")
     return np.minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+
+
+@public()
+def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The maximum over dimensions; equal elements share the gradient."""
+    return _amax(input, _as_dims(dim), keepdim)
+
+
+@public()
+def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The minimum over dimensions; equal elements share the gradient."""
+    return _amin(input, _as_dims(dim), keepdim)
 
 
 @public()
@@ -259,6 +275,10 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def _argument(find: Callable, name: str, input: Any, dim: int | None, keepdim: bool) -> Any:
+    if input.array.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input")
+    if dim is None and not input.array.size:
+        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     _nonempty(input.array, dim, name)
     axis = None if dim is None or not input.ndim else check_dim(dim, input.ndim)
     return wrap(np.asarray(find(input.array, axis=axis, keepdims=keepdim)))
@@ -266,6 +286,8 @@ def _argument(find: Callable, name: str, input: Any, dim: int | None, keepdim: b
 
 @op(node="MedianBackward0", self=lambda grad, self, result: evenly(grad, self, result), tex=r"\operatorname{{median}}({self})")
 def _median_all(self):
+    if not self.size:
+        return self.dtype.type(math.nan)
     return np.partition(self, (self.size - 1) // 2, axis=None)[(self.size - 1) // 2]
 
 
@@ -275,6 +297,7 @@ def _median_dim(self, dim, keepdim):
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     dim = check_dim(dim, self.ndim)
+    _nonempty(self, dim, "median")
     indices = np.take(np.argsort(self, dim, stable=True), [(self.shape[dim] - 1) // 2], dim)
     values = np.take_along_axis(self, indices, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
@@ -312,14 +335,15 @@ def _deviations(array, dim, keepdim, correction):
     if array.dtype.kind != "f":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     n = count_of(array.shape, dim)
-    free = n - correction
+    free = n - (1 if correction is None else correction)
     centre = _sum_array(array, dim, True) / array.dtype.type(n)
     return _sum_array((array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
 
 
 def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     sizes = tuple(x.shape)
-    return (2.0 / (count_of(sizes, dim) - correction)) * spread(grad, sizes, dim, keepdim) * (x - mean(x, dim, True))
+    free = count_of(sizes, dim) - (1 if correction is None else correction)
+    return (2.0 / free if free > 0 else math.nan) * spread(grad, sizes, dim, keepdim) * (x - mean(x, dim, True))
 
 
 @op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
@@ -359,8 +383,8 @@ def _spread_measure(name: str, operation: Callable, doc: str, method: bool = Tru
                  correction: float | None = None) -> Any:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        if correction is None:
-            correction = 1 if unbiased is None or unbiased else 0
+        if correction is None and (unbiased is not None or dim is not None):
+            correction = 0 if unbiased is False else 1
         return operation(input, _as_dims(dim), correction, keepdim)
     function.__name__, function.__doc__ = name, doc
     return public(method=method)(function)
@@ -374,9 +398,9 @@ std_mean = _spread_measure("std_mean", _std_mean, "The standard deviation and th
 
 def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, result: Any) -> Any:
     sizes = tuple(x.shape)
-    grad, result = spread(grad, sizes, dim, keepdim), spread(result, sizes, dim, keepdim)
     if ord == 0:
-        return zeros_of(x)
+        return None
+    grad, result = spread(grad, sizes, dim, keepdim), spread(result, sizes, dim, keepdim)
     if ord == 1:
         return sgn(x) * grad
     if ord == 2:
@@ -445,10 +469,13 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
 
 
 def _shifted(array, dim, name):
+    dim = check_dim(dim, array.ndim)
     if array.dtype.kind != "f":
-        raise RuntimeError(f'"{name}_lastdim_kernel_impl" not implemented for \'{dtypes.of_numpy[array.dtype].scalar_type}\'')
-    axis = check_dim(dim, array.ndim) if array.ndim else ()
-    return array - np.maximum.reduce(array, axis=axis, keepdims=True, initial=-np.inf), axis
+        where = "_lastdim" if dim >= array.ndim - 1 else ""
+        raise NotImplementedError(f"\"{name}{where}_kernel_impl\" not implemented for "
+                                  f"'{dtypes.of_numpy[array.dtype].scalar_type}'")
+    axis = dim if array.ndim else ()
+    return np.subtract(array, np.maximum.reduce(array, axis=axis, keepdims=True, initial=-np.inf), order="C"), axis
 
 
 @op(node="SoftmaxBackward0", tex=r"\operatorname{{softmax}}_{{{dim}}}({self})",

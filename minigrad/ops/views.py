@@ -39,11 +39,13 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     return tuple(dims) if ndim else ()
 
 
-def shape_of(sizes: tuple) -> tuple[int, ...]:
-    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``."""
+def shape_of(sizes: tuple, keyword: Any = None) -> tuple[int, ...]:
+    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``, or from what came by keyword."""
+    if keyword is not None:
+        sizes = (keyword,)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
-    return tuple(int(n) for n in sizes)
+    return tuple([n if n.__class__ is int else n.__index__() for n in sizes])
 
 
 def infer_size(sizes: tuple[int, ...], numel: int) -> tuple[int, ...]:
@@ -177,9 +179,9 @@ def _permute(self, dims):
 
 
 @public()
-def permute(self: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order. A view."""
-    return _permute(self, shape_of(dims))
+    return _permute(input, shape_of(args, dims))
 
 
 @public()
@@ -371,6 +373,8 @@ def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 @op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
 def unbind(self, dim=0):
     """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, self.ndim)
     return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
 
@@ -414,13 +418,13 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 @op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
 def _flip(self, dims):
-    return np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy()
+    return np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K")
 
 
 @public()
-def flip(input: Any, *dims: Any) -> Any:
+def flip(input: Any, *args: Any, dims: Any = None) -> Any:
     """The order of the elements reversed along dimensions."""
-    return _flip(input, shape_of(dims))
+    return _flip(input, shape_of(args, dims))
 
 
 @public()
@@ -517,15 +521,15 @@ def _repeat(self, repeats):
 
 
 @public(function=False)
-def repeat(self: Any, *repeats: Any) -> Any:
+def repeat(self: Any, *args: Any, repeats: Any = None) -> Any:
     """Copies of the tensor side by side, a number of times per dimension."""
-    return _repeat(self, shape_of(repeats))
+    return _repeat(self, shape_of(args, repeats))
 
 
 @public()
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Any, *args: Any, dims: Any = None) -> Any:
     """`repeat`, with missing leading numbers taken as 1."""
-    dims = shape_of(dims)
+    dims = shape_of(args, dims)
     return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
