@@ -113,8 +113,6 @@ class _Builder:
         turn = next((self.turns[n] for n in call.nodes if n in self.turns), None)
         if turn is not None:
             op.number, op.state = turn, self._state(turn)
-        elif call.freed:
-            op.state = DONE
         last = max((i for i, s in enumerate(self.program.trace, 1) if s.node in call.nodes), default=None)
         op.freed = call.freed and (last is None or self.step is None or last < self.step)
         for slot in call.outputs:
