@@ -112,7 +112,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     captured: list[Any] = [None] * len(capture or ())
     pending, needed = _plan([node for (node, _), _ in roots], None if capture is None else set(positions))
     if needed is not None and accumulate:
-        needed |= {node for node in positions if isinstance(node, AccumulateGrad)}
+        needed |= set(positions)
     buffers: dict[Node, Any] = {}       # gradients that have arrived: one, or a list if the node has several outputs
     owned: set[Node] = set()            # nodes whose buffer we made by adding: safe to add into
     ready: list[tuple[int, int, Node]] = []

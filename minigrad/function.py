@@ -531,7 +531,7 @@ def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> 
     """A tensor that looks into another one's memory."""
     result = wrap(array, tensor._storage)
     parent = tensor._view
-    origin = "several" if one_of_several else "" if state.enabled else "inference" if state.inference else "no_grad"
+    origin = "inference" if state.inference else "no_grad" if not state.enabled else "several" if one_of_several else ""
     if parent is None:
         result._view = View(tensor, origin, tensor._storage.version)
     else:
@@ -593,7 +593,7 @@ def check_write(tensor: Tensor, array: np.ndarray) -> None:
 
 def check_overlap(target: np.ndarray) -> None:
     """Refuse to write where one memory place stands for several elements."""
-    if any(stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
+    if target.size and any(stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
         raise RuntimeError(reasons.OVERLAP)
 
 

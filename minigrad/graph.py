@@ -153,9 +153,12 @@ class Node:
             if key in self.attribute_names:
                 return self._attributes[self.attribute_names.index(key)]
             if key in self.saved_names:
+                i = self.saved_names.index(key)
+                if self._versions[i] is None:       # never saved, so never freed
+                    return None
                 if self._saved is None:
                     raise self._freed_error()
-                return self.unpack(self.saved_names.index(key), True)
+                return self.unpack(i, True)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _saved_names(self) -> tuple[str, ...]:
@@ -255,9 +258,11 @@ saved_hooks: list[tuple[Callable, Callable]] = []
 
 def version_of(value: Any) -> Any:
     """The version a value has as it is saved."""
+    if value is None:
+        return None
     if isinstance(value, tuple):                     # several tensors under one name: the indices of x[i, j]
         return tuple(version_of(v) for v in value)
-    storage = getattr(value, "_storage", None)       # None, or a Python number in a tensor's place, has none
+    storage = getattr(value, "_storage", None)       # a Python number in a tensor's place has none
     if storage is None:
         return 0
     if value._inference and not state.inference:
