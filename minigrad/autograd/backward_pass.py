@@ -97,12 +97,13 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     if inputs is not None and not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors))
+    if create_graph:
+        reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
+    roots = _roots(outputs, grads, create_graph)
     for t in inputs or ():
         if isinstance(t, Tensor) and not (t.is_leaf and t.requires_grad):
             t.retain_grad()
-    if create_graph:
-        reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
-    engine.run_backward(_roots(outputs, grads, create_graph), wrap=_wrap, create_graph=create_graph,
+    engine.run_backward(roots, wrap=_wrap, create_graph=create_graph,
                         retain_graph=bool(create_graph if retain_graph is None else retain_graph),
                         capture=None if inputs is None else [edge_of(t) for t in inputs])
 
