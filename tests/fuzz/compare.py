@@ -21,18 +21,14 @@ class Difference(NamedTuple):
     path: str
     torch: Any
     ours: Any
-    text: str = ""          # the line
 
     @property
     def kind(self) -> str:
         """The difference without names and numbers: two programs with the same bug give the same kind."""
         what = re.sub(r"\b[vn]\d+\b", "#", self.path)
-        calls = "" if self.text == "look()" else " ".join(re.findall(r"\.(\w+)\(|( [-+*/@]=? |\[.*\] ?=?)", self.text) and [
-            a or re.sub(r"[^\]\[=.:, ]", "", b).strip() or b.strip()
-            for a, b in re.findall(r"\.(\w+)\(|( [-+*/@]=? |\[[^\]]*\] ?=?)", self.text)])
-        values = [re.sub(r"-?\d+(\.\d+)?", "0", str(v)) if not isinstance(v, np.ndarray) else "values" for v in
-                  (self.torch, self.ours)]
-        return f"{what} | {calls} | {values[0][:200]} | {values[1][:200]}" if "error" in what else f"{what} | {values[0]} | {values[1]}"
+        torch, ours = ["values" if isinstance(v, np.ndarray) else re.sub(r"-?\d+(\.\d+)?(, -?0)*", "0", re.sub(
+            r"\bn\d+|\bv\d+", "#", str(v)))[:250] for v in (self.torch, self.ours)]
+        return f"{what} | {torch} | {ours}"
 
 
 class Run:
@@ -40,13 +36,14 @@ class Run:
 
     def __init__(self, library: Any) -> None:
         self.outcome: dict[str, Any] = {}
+        self.gradients: list[tuple[Any, int]] = []      # what backward passes have made, with the version it had then
         self.names: dict[str, Any] = {"mg": library, "log": self._log, "look": self._look}
 
     def _log(self, *values: Any) -> None:
         self.outcome["log"].append(look.plain(values))
 
     def _look(self) -> None:
-        self.outcome["look"] = look.look(self.tensors())
+        self.outcome["look"] = look.look(self.tensors(), self.gradients)
 
     def tensors(self) -> dict[str, Any]:
         """The live variables of the program that are tensors."""
@@ -61,6 +58,11 @@ class Run:
                 exec(line, self.names)
             except Exception as error:
                 outcome["error"] = look.error_text(error)
+            if "backward(" in line or "grad(" in line:
+                tensors = self.tensors()
+                made = [t.grad for t in tensors.values()] + [t for n, t in tensors.items() if re.search(rf"\b{n}\b.* = .*grad\(", line)]
+                old = {id(g) for g, _ in self.gradients}
+                self.gradients += [(g, g._version) for g in made if look.is_tensor(g) and g.numel() and id(g) not in old]
         return outcome
 
 
@@ -100,4 +102,4 @@ def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | No
 def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
     """Run one line in both and compare the outcomes."""
     torch, ours = (run.step(line) for run in runs)
-    return [Difference(number, *d, line) for d in differences(torch, ours, ULPS_PER_LINE * (number + 1))]
+    return [Difference(number, *d) for d in differences(torch, ours, ULPS_PER_LINE * (number + 1))]

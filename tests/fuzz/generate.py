@@ -23,6 +23,7 @@ class Writer:
 
     def __init__(self, rng: random.Random, names: dict[str, Any]) -> None:
         self.rng, self.names, self.count = rng, names, 0
+        self.made: set[str] = set()         # names of tensors made from numbers; asking .is_leaf would renew a view's history
 
     # Parts of a statement ---------------------------------------------------------------------------------------------
 
@@ -50,10 +51,12 @@ class Writer:
         return self.tensor(lambda t: t.requires_grad)
 
     def computed(self) -> str:
-        return self.tensor(lambda t: t.requires_grad and not t.is_leaf)
+        made = {id(t) for n, t in self.names.items() if n in self.made}
+        return self.tensor(lambda t: t.requires_grad and id(t) not in made)
 
     def leaf(self) -> str:
-        return self.tensor(lambda t: t.requires_grad and t.is_leaf)
+        made = {id(t) for n, t in self.names.items() if n in self.made}
+        return self.tensor(lambda t: t.requires_grad and id(t) in made)
 
     def like(self, name: str) -> str:
         """A tensor that broadcasts with another one."""
@@ -129,7 +132,9 @@ def create(w: Writer) -> str:
     made = w.pick(f"tensor({data}{dtype}{flag})", f"tensor({data}{dtype}{flag})", f"tensor({data}{dtype}{flag})",
                   f"full(({sizes}), 1.5{dtype}{flag})" if kind == "float" else f"tensor({data}{dtype})",
                   f"ones(({sizes}){dtype}{flag})", f"zeros(({sizes}){dtype}{flag})")
-    return f"{w.new()} = mg.{made}"
+    name = w.new()
+    w.made.add(name)
+    return f"{name} = mg.{made}"
 
 
 def binary(w: Writer) -> str:

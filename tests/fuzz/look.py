@@ -48,7 +48,8 @@ def plain(value: Any) -> Any:
 class _Look:
     """One look at all tensors: gives tensors, storages and nodes names, so that identity can be compared."""
 
-    def __init__(self, tensors: dict[str, Any]) -> None:
+    def __init__(self, tensors: dict[str, Any], gradients: list[Any]) -> None:
+        self.gradients = gradients
         self.tensor_names: dict[int, str] = {}
         self.storage_names: dict[int, str] = {}
         self.bases: list[Any] = []
@@ -71,11 +72,19 @@ class _Look:
         return {
             "value": array_of(t), "requires_grad": t.requires_grad, "is_leaf": attempt(lambda: t.is_leaf),
             "grad_fn": grad_fn if isinstance(grad_fn, str) else self.node(grad_fn), "output_nr": t.output_nr,
-            "_version": t._version, "_base": self.base(t._base), "retains_grad": t.retains_grad,
+            "_version": self.version(t), "_base": self.base(t._base), "retains_grad": t.retains_grad,
             "storage": self.storage(t, name), "stride": self.strides(t),
             "storage_offset": t.storage_offset() if t.numel() else None,
             "name": self.tensor_names.get(id(t)),
             "grad": self.tensor(grad, f"{name}.grad") if is_tensor(grad) else grad}
+
+    def version(self, t: Any) -> int:
+        """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
+        if t.numel():
+            for gradient, version in self.gradients:
+                if gradient.untyped_storage().data_ptr() == t.untyped_storage().data_ptr() and t._version >= version:
+                    return t._version - version
+        return t._version
 
     @staticmethod
     def strides(t: Any) -> list[int] | None:
@@ -130,7 +139,7 @@ def saved_names(node: Any) -> list[str]:
     return _saved_names[type(node)]
 
 
-def look(tensors: dict[str, Any]) -> dict[str, Any]:
-    """Everything observable of named tensors and of the graph behind them."""
-    at = _Look(tensors)
+def look(tensors: dict[str, Any], gradients: list[Any]) -> dict[str, Any]:
+    """Everything observable of named tensors and of the graph behind them; `gradients` are pairs (gradient, first version)."""
+    at = _Look(tensors, gradients)
     return {"tensors": {name: at.tensor(t, name) for name, t in tensors.items()}, "nodes": at.nodes()}
