@@ -7,6 +7,7 @@ among the lines where they were given.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import io
@@ -182,9 +183,19 @@ def warnings_among_the_lines() -> Iterator[None]:
         yield
 
 
+def warn_anew(mg: Any) -> None:
+    """Forget the warnings that are given once in a process: a case must not depend on those before it."""
+    mg.set_warn_always(True)
+    if mg.__name__ == "torch":
+        mg.storage._warn_typed_storage_removal.has_warned = False
+    else:
+        mg.reasons._warned.clear()
+
+
 def run(case: Case, mg: Any) -> list[str]:
     """The lines that a case prints with library `mg`; an exception that ends it is its last line."""
     out = io.StringIO()
+    warn_anew(mg)
     with contextlib.redirect_stdout(out), warnings_among_the_lines():
         try:
             case(mg)
@@ -196,10 +207,13 @@ def run(case: Case, mg: Any) -> list[str]:
     mg.set_grad_enabled(True)
     mg.autograd.set_detect_anomaly(False)
     mg.set_default_dtype(mg.float32)
+    mg.set_warn_always(False)
     return [clean(line) for line in out.getvalue().splitlines()]
 
 
+@functools.cache
 def recorded(theme: str) -> dict[str, list[str]]:
+    """What PyTorch printed for each case of a theme."""
     return json.loads((RECORDS / f"{theme}.json").read_text(encoding="utf-8"))["cases"]
 
 

@@ -23,6 +23,5 @@ def record(theme: str) -> None:
 if __name__ == "__main__":
     if torch.__version__.split("+")[0] != TORCH:
         sys.exit(f"the records are PyTorch {TORCH}'s; this is {torch.__version__}")
-    torch.set_warn_always(True)
     for theme in sys.argv[1:] or THEMES:
         record(theme)

@@ -69,7 +69,6 @@ def test_records_are_pytorch(theme):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: the records are not checked against it")
     if torch.__version__.split("+")[0] != TORCH:
         pytest.skip(f"the records are PyTorch {TORCH}'s, and {torch.__version__} is installed")
-    torch.set_warn_always(True)
     want = recorded(theme)
     wrong = {name: difference for name, case in cases_of(theme).items()
              if (difference := compare(want[name], run(case, torch)))}
