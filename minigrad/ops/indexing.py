@@ -95,6 +95,10 @@ def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:
     for i, k in enumerate(keys):
         if isinstance(k, (list, tuple, range, np.ndarray)):
             keys[i] = wrap(np.asarray(_index_array(k)))
+        elif isinstance(k, Tensor) and k.array.dtype.kind == "b" and not k.ndim:
+            keys[i] = bool(k.array)
+        elif isinstance(k, Tensor) and k.array.dtype == np.uint8 and k.ndim:
+            keys[i] = wrap(k.array != 0)            # once the type of masks
         elif isinstance(k, str):
             raise TypeError("new(): invalid data type 'str'")
     used = builtins.sum(k.ndim if isinstance(k, Tensor) and k.array.dtype == bool else 1 for k in keys
@@ -178,7 +182,7 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:
         return
-    target, indices = _basic_index(self, key)
+    target, indices = (unsqueeze(self, 0), ()) if key is True else _basic_index(self, key)
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.ndarray, np.generic)):
             raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_type}Tensor")
@@ -434,6 +438,12 @@ def _taken(array, indices, dim):
     return np.take_along_axis(array, indices, dim) if array.ndim else array.copy()
 
 
+@op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _sort_stable(self, dim, descending):
+    return _sort(self, dim, descending)
+
+
 @op(node="SortBackward0", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _sort(self, dim, descending):
@@ -442,13 +452,13 @@ def _sort(self, dim, descending):
 
 
 @public()
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple:
-    """The elements in order along a dimension, and where they were: ``(values, indices)``."""
-    return return_type("sort", "values indices")(_sort(input, dim, descending))
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> tuple:
+    """The elements in order along a dimension, and where they were: ``(values, indices)``; equal ones keep their order."""
+    return return_type("sort", "values indices")((_sort if stable is None else _sort_stable)(input, dim, descending))
 
 
 @public()
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements of the sorted tensor are."""
     return sort(input, dim, descending)[1]
 
@@ -473,9 +483,24 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 @public()
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero, one row each."""
-    indices = np.nonzero(input.array)
-    return tuple(wrap(i) for i in indices) if as_tuple else wrap(np.stack(indices, 1) if input.ndim else np.argwhere(input.array))
+    """The indices of the elements that are not zero, one row each (``as_tuple``: one tensor per dimension)."""
+    if as_tuple:
+        return tuple(wrap(np.ascontiguousarray(i)) for i in np.nonzero(input.array))
+    return wrap(np.asfortranarray(np.argwhere(input.array)))
+
+
+@public()
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The different elements in order, with where each element went and how many there were if asked."""
+    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True)
+    found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
+    return tuple(wrap(x) for x in found) if len(found) > 1 else wrap(values)
+
+
+@public()
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 on occurs (with weights: their sums)."""
+    return wrap(np.bincount(input.array, None if weights is None else weights.array, minlength))
 
 
 @public()

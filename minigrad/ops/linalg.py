@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import op, public
+from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
 from .views import (
-    _squeeze_dim,
     _squeeze_dims,
     _unsafe_view,
-    _view,
+    contiguous,
     diagonal,
     expand,
     permute,
     reshape,
+    squeeze,
     t,
     transpose,
     unsqueeze,
@@ -120,39 +120,62 @@ def matmul(self: Any, other: Any) -> Any:
     if a == 2 and b == 1:
         return mv(self, other)
     if a == 1 and b == 2:
-        return _squeeze_dim(mm(unsqueeze(self, 0), other), 0)
+        return _squeeze_row(mm(unsqueeze(self, 0), other), 0)
     if a == 2 and b == 2:
         return mm(self, other)
     return _batched(self, other)
 
 
+def _folds(self: Tensor, other: Tensor) -> bool:
+    """Whether the stack is folded into the rows of one plain product: PyTorch's rule, which saves memory in backward."""
+    larger, smaller = (self, other) if self.ndim >= other.ndim else (other, self)
+    if larger.ndim < 3 or smaller.ndim > 2:
+        return False
+    if smaller.requires_grad:
+        return True
+    if self.ndim == 2:
+        return False
+    shape, strides = larger.array.shape, larger.array.strides
+    return larger.array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(larger.ndim - 2))
+
+
 def _batched(self: Tensor, other: Tensor) -> Tensor:
-    """The product of stacks of matrices, by way of `mm` (one side a plain matrix or vector) or `bmm`."""
+    """The product of stacks of matrices, by way of `mm` or `mv` (the stack folded into rows) or `bmm`."""
     a, b = self.ndim, other.ndim
-    if a >= 3 and b <= 2:       # fold the batch into the rows
-        rows = tuple(self.shape[:-1])
-        folded = reshape(self, -1, self.shape[-1]) if self.array.size else reshape(self, math.prod(rows), self.shape[-1])
-        if b == 1:
-            return _view(mv(folded, other), rows)
-        return _unsafe_view(mm(folded, other), (*rows, other.shape[-1]))
-    left = self if a > 1 else unsqueeze(self, 0)
-    right = other if b > 1 else unsqueeze(other, 1)
+    if _folds(self, other):
+        turned = b > a
+        stack, plain = (transpose(other, -2, -1), t(self) if a == 2 else self) if turned else (self, other)
+        rows = tuple(stack.shape[:-1])
+        folded = reshape(stack, math.prod(rows), stack.shape[-1])
+        if plain.ndim == 1:
+            return _unsafe_view(mv(folded, plain), rows)
+        product = _unsafe_view(mm(folded, plain), (*rows, plain.shape[1]))
+        return contiguous(transpose(product, -2, -1)) if turned else product
+    if a == b == 3 and self.shape[0] != other.shape[0]:
+        if self.shape[0] == 1 and self.requires_grad:
+            return matmul(squeeze(self, 0), other)
+        if other.shape[0] == 1 and other.requires_grad:
+            return matmul(self, squeeze(other, 0))
+    n, k = (self.shape[-2] if a > 1 else 1), self.shape[-1]
+    batch, other_batch = self.array.shape[:-2], other.array.shape[:-2]
     try:
-        batch = np.broadcast_shapes(left.array.shape[:-2], right.array.shape[:-2])
+        batch = np.broadcast_shapes(batch, other_batch)
     except ValueError:
-        from_ = [x.array.reshape(*x.array.shape[:-2], 1)[..., 0] if x.ndim > 2 else x.array for x in (left, right)]
-        raise _batch_error(*from_) from None
-    n, k, m = left.shape[-2], left.shape[-1], right.shape[-1]
-    left = reshape(expand(left, *batch, n, k), math.prod(batch), n, k)
-    right = reshape(expand(right, *batch, *right.shape[-2:]), math.prod(batch), *right.shape[-2:])
-    product = _unsafe_view(bmm(left, right), (*batch, n, m))
-    if a == 1:
-        return _squeeze_dim(product, -2)
-    return _squeeze_dim(product, -1) if b == 1 else product
+        raise shape_error(np.empty(batch), np.empty(other_batch)) from None
+    size = math.prod(batch)
+    left = reshape(expand(self, *batch, n, k), size, n, k)
+    if b == 1:
+        right = unsqueeze(reshape(expand(other, *batch, k), size, k), 2)
+    else:
+        right = reshape(expand(other, *batch, *other.shape[-2:]), size, *other.shape[-2:])
+    product = bmm(left, right)
+    shape = batch + ((n,) if a > 1 else ()) + ((other.shape[-1],) if b > 1 else ())
+    return _unsafe_view(squeeze(product, -1) if b == 1 else product, shape)
 
 
-def _batch_error(*arrays: np.ndarray) -> RuntimeError:
-    return RuntimeError("The batch dimensions do not broadcast")
+@op(node="SqueezeBackward4", tex="{self}", self=lambda grad, dim, self_sym_sizes: unsqueeze(grad, dim))
+def _squeeze_row(self, dim):
+    return self.squeeze(dim)
 
 
 @public("ger")
@@ -258,10 +281,10 @@ def einsum(equation: str, *operands: Any) -> Any:
         output = dots + "".join(sorted(c for c in set(letters) - set(dots) if letters.count(c) == 1))
     order = output + "".join(sorted(set(letters) - set(output)))
     sizes: dict[str, int] = {}
-    for term, x in zip(terms, operands):
+    for i, (term, x) in enumerate(zip(terms, operands)):
         for c, n in zip(term, x.shape):
             if sizes.setdefault(c, n) != n and 1 not in (n, sizes[c]):
-                raise RuntimeError(f"einsum(): subscript {c} has size {n} for operand {operands.index(x)} which does not broadcast "
+                raise RuntimeError(f"einsum(): subscript {c} has size {n} for operand {i} which does not broadcast "
                                    f"with previously seen size {sizes[c]}")
             sizes[c] = max(sizes[c], n)
     result = _aligned(operands[0], terms[0], order)

@@ -91,8 +91,8 @@ def _view(self, size):
     return view
 
 
-@public()
-def view(self: Tensor, *size: Any) -> Tensor:
+@public(function=False)
+def view(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     """The same elements, in the same memory, in another shape.
 
     Raises
@@ -100,9 +100,9 @@ def view(self: Tensor, *size: Any) -> Tensor:
     RuntimeError
         "shape '[3]' is invalid for input of size 2"; "view size is not compatible with input tensor's size and stride …"
     """
-    if len(size) == 1 and isinstance(size[0], dtypes.dtype):
+    if len(args) == 1 and isinstance(args[0], dtypes.dtype):
         raise RuntimeError("minigrad's view() does not reinterpret memory as another dtype")
-    return _view(self, shape_of(size))
+    return _view(self, shape_of(args, size))
 
 
 @op(node="UnsafeViewBackward0", tex=r"\operatorname{{view}}({self})",
@@ -111,16 +111,24 @@ def _unsafe_view(self, size):
     return self.reshape(size)
 
 
+@op(view=True, node="ReshapeAliasBackward0", tex=r"\operatorname{{view}}({self})",
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _reshape_alias(self, size):
+    return _window_of(self, size)
+
+
 @public()
-def reshape(self: Any, *shape: Any) -> Any:
+def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
     """The elements in another shape: a view where the strides allow it, else a copy."""
-    sizes = shape_of(shape)
-    if not isinstance(self, Tensor):
-        return self.reshape(sizes)
-    sizes = infer_size(sizes, self.array.size)
-    if _window_of(self.array, sizes) is not None:
-        return _view(self, sizes)
-    return _unsafe_view(_contiguous(self), sizes)
+    sizes = shape_of(args, shape)
+    if not isinstance(input, Tensor):
+        return input.reshape(sizes)
+    sizes = infer_size(sizes, input.array.size)
+    if input.array.flags.c_contiguous:
+        return _view(input, sizes)
+    if _window_of(input.array, sizes) is not None:
+        return _reshape_alias(input, sizes)
+    return _unsafe_view(_contiguous(input), sizes)
 
 
 Tensor.view_as = lambda self, other: self.view(other.shape)
@@ -263,12 +271,12 @@ def _expand(self, size):
         0 if i < lead or (self.shape[i - lead] == 1 and n != 1) else self.strides[i - lead] for i, n in enumerate(target)])
 
 
-@public()
-def expand(self: Any, *size: Any) -> Any:
+@public(function=False)
+def expand(self: Any, *args: Any, size: Any = None) -> Any:
     """Dimensions of size 1 repeated without copying: every repetition is the same memory. A view."""
     if not isinstance(self, Tensor):
-        return np.broadcast_to(self, shape_of(size))
-    return _expand(self, shape_of(size))
+        return np.broadcast_to(self, shape_of(args, size))
+    return _expand(self, shape_of(args, size))
 
 
 Tensor.expand_as = lambda self, other: expand(self, other.shape)
