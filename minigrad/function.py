@@ -392,6 +392,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
     lines = [f"def {operation.name}({_signature(operation)}):",
              f"    recorded = {wanted}",
              f"    check_inplace({first}, recorded)"]
+    if operation.promote:
+        lines.append(f"    check_memory({', '.join(operation.tensor_params)})")
     lines += _arguments(operation, reject)
     lines += _run_lines(operation, f"asarray({_kernel_call(operation)})")
     lines.append(f"    check_write({first}, array)")
@@ -593,8 +595,37 @@ def check_write(tensor: Tensor, array: np.ndarray) -> None:
 
 def check_overlap(target: np.ndarray) -> None:
     """Refuse to write where one memory place stands for several elements."""
-    if target.size and any(stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
+    if 0 in target.strides and target.size and any(
+            stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
         raise RuntimeError(reasons.OVERLAP)
+
+
+def check_memory(tensor: Tensor, *others: Any) -> None:
+    """Refuse an elementwise write into memory that overlaps itself, or that another argument sees differently.
+
+    ``x.t().sub_(x)`` would read elements that it has written already.
+    """
+    target = tensor.array
+    check_overlap(target)
+    for other in others:
+        if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:
+            continue
+        array = other.array
+        if not (target.size and array.size and _dense(target) and _dense(array)):
+            continue
+        (low, high), (begin, end) = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(array)
+        if low < end and begin < high and (low, high, target.strides) != (begin, end, array.strides):
+            raise RuntimeError(reasons.PARTIAL_OVERLAP)
+
+
+def _dense(array: np.ndarray) -> bool:
+    """Whether the elements lie in memory without gaps, in any order of the dimensions."""
+    expected = array.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
 
 
 def write(tensor: Tensor, array: np.ndarray) -> None:
