@@ -136,7 +136,10 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     def schedule(node: Node) -> None:
         heappush(ready, (-node._sequence_nr(), arrival(), node))
 
-    for (node, output_nr), grad in roots:
+    for i, ((node, output_nr), grad) in enumerate(roots):
+        if not can_sum_to(grad.shape, node.shapes[output_nr]):      # .data of the root was exchanged
+            raise RuntimeError(f"invalid gradient at index {i} - got {list(grad.shape)} but expected shape compatible with "
+                               f"{list(node.shapes[output_nr])}")
         add(node, output_nr, grad)
     for node in buffers:
         if not pending.get(node):

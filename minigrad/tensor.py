@@ -221,7 +221,7 @@ class Tensor:
     def _accumulate(self, grad: Any) -> None:
         """Add a gradient to ``.grad``: in place, as PyTorch does, unless a graph of the backward pass is being recorded."""
         if isinstance(grad, Tensor):
-            self._grad = grad.clone() if self._grad is None else self._grad + grad
+            self._grad = wrap(np.empty_like(self.array)).copy_(grad) if self._grad is None else self._grad + grad
         elif self._grad is None:
             grad = np.asarray(grad)
             if grad.strides != self.array.strides:      # .grad lies in memory as its tensor does
