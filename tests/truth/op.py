@@ -91,6 +91,30 @@ class Op:
             self.observe_writes(mg)
             self.observe_second_pass(mg)
             self.observe_derivatives(mg, able)
+            self.observe_other_inputs(mg, able)
+
+    def observe_other_inputs(self, mg: Any, able: list[int]) -> None:
+        """The same in float32, and with inputs whose last two dimensions lie the other way round in memory."""
+        inputs = [mg.tensor(given, dtype=mg.float32).requires_grad_() if i in able else mg.tensor(given)
+                  for i, given in enumerate(self.inputs)]
+        outputs = attempt(lambda: self.outputs(self.apply(mg, inputs)))
+        if isinstance(outputs, Exception):
+            show("in float32:", outputs)
+        else:
+            show("in float32:", *[output.detach() for output in outputs])
+            outputs = [output for output in outputs if output.requires_grad]
+            if outputs:
+                weights = [mg.tensor(values(tuple(output.shape), 3 + i)).to(output.dtype) for i, output in enumerate(outputs)]
+                wanted = [inputs[i] for i in able]
+                show("in float32, derivatives:", *mg.autograd.grad(outputs, wanted, weights, allow_unused=True))
+        if any(mg.tensor(given).dim() > 1 for given in self.inputs):
+            turned = [tensor.detach().mT.contiguous().mT.requires_grad_(tensor.requires_grad)
+                      if tensor.dim() > 1 else tensor for tensor in self.make(mg)]
+            usual = self.outputs(self.apply(mg, self.make(mg)))
+            outputs = attempt(lambda: self.outputs(self.apply(mg, turned)))
+            # The values are the same but for the order in which sums are added up; the result's strides are not.
+            show("turned inputs:", outputs if isinstance(outputs, Exception) else
+                 [(tuple(output.stride()), mg.allclose(output, same, equal_nan=True)) for output, same in zip(outputs, usual)])
 
     def outputs(self, result: Any) -> list:
         return list(result) if isinstance(result, (tuple, list)) else [result]
