@@ -279,7 +279,7 @@ def randint(low: int = 0, high: Any = None, size: Any = None, *, generator: Gene
         low, high, size = 0, low, high if size is None else size
     kind = np.dtype(np.int64) if dtype is None else pick_dtype(dtype, device)
     if kind.kind in "iu" and high - 1 > np.iinfo(kind).max:
-        raise RuntimeError(f"to - 1 is out of bounds for {dtypes.of_numpy[kind].scalar_type.lower()}")
+        raise RuntimeError(f"to - 1 is out of bounds for {dtypes.of_numpy[kind].cpp_name}")
     return finish(integer_array(generator or default_generator, sizes_of((size,)), low, high).astype(kind), requires_grad)
 
 
