@@ -129,7 +129,8 @@ class Op:
         self.uses = {arg: list(inspect.signature(f).parameters) for arg, f in self.formulas.items()}
         needed = list(dict.fromkeys([*(n for names in self.uses.values() for n in names), *extra]))
         outputs = () if isinstance(self.outputs, str) else self.outputs
-        self.saved = [n for n in needed if n in outputs or n in self.tensor_params]
+        # In PyTorch's order, which decides whose version error is raised: inputs by name, then outputs.
+        self.saved = sorted((n for n in needed if n in outputs or n in self.tensor_params), key=lambda n: (n in outputs, n))
         self.attributes = [n for n in needed if n not in self.saved and n not in ("grad", "grads")]
         self.output_of = {n: i for i, n in enumerate(outputs)}
         # PyTorch saves an input tensor unconditionally, unless one formula alone of several uses it.

@@ -347,7 +347,8 @@ class Hooks:
         for output_nr, reference in self.retain.items():
             tensor = reference()
             if tensor is not None and grads[output_nr] is not None:
-                tensor._accumulate(wrap(grads[output_nr]))
+                grad = wrap(grads[output_nr])
+                tensor._grad = grad.clone() if tensor._grad is None else tensor._grad + grad
         return grads
 
 
