@@ -121,8 +121,11 @@ class Lesson:
 
     def run_all(self) -> None:
         """Run all cells; return when the last one has run."""
-        self.page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function("jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'")
+        # the command's promise ends at the first error, also one that a tag allows; the kernel answers in order, so ask it last
+        self.page.evaluate("""async () => {
+            await jupyterapp.commands.execute('notebook:run-all-cells')
+            const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session
+            await kernel.requestExecute({ code: 'pass', store_history: false }).done }""")
 
     def code_cells(self) -> list[dict]:
         """Return ``{source, count, errors, tags}`` of each code cell as JupyterLab holds it now."""
