@@ -32,7 +32,7 @@ def test_a_switch_changes_picture_and_code(lesson):
     shown.run_all()
     lab = shown.locate(".mg-lab").first
     lab.scroll_into_view_if_needed()
-    program, picture = lab.locator(".mg-program"), lab.locator(".mg-picture svg")
+    program, picture = lab.locator(".mg-program"), lab.locator("svg")
     picture.wait_for()
     code, drawing = program.inner_text(), picture.evaluate("svg => svg.outerHTML")
     assert "x = mg.tensor([2.0], requires_grad=True)" in code
@@ -41,7 +41,7 @@ def test_a_switch_changes_picture_and_code(lesson):
     switch.click()
     shown.page.wait_for_function("([lab, old]) => lab.querySelector('.mg-program').innerText !== old",
                                  arg=[lab.element_handle(), code])
-    shown.page.wait_for_function("([lab, old]) => lab.querySelector('.mg-picture svg').outerHTML !== old",
+    shown.page.wait_for_function("([lab, old]) => lab.querySelector('svg').outerHTML !== old",
                                  arg=[lab.element_handle(), drawing])
     assert "x = mg.tensor([2.0], requires_grad=False)" in program.inner_text()
     assert switch.get_attribute("aria-checked") == "false"
