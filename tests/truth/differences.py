@@ -16,3 +16,6 @@ class Difference(NamedTuple):
 
 
 DIFFERENCES: dict[str, Difference] = {}
+
+# Cases of what minigrad leaves out, ``"theme::case": name``: they end by saying that there is no such name.
+NOT_OFFERED: dict[str, str] = {}

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 
-from .differences import DIFFERENCES
+from .differences import DIFFERENCES, NOT_OFFERED
 from .harness import RECORDS, THEMES, TORCH, cases_of, compare, recorded, run, same_line
 from .pytorch_names import TIER_1, TIER_2
 
@@ -32,7 +32,13 @@ def every_warning():
 
 @pytest.mark.parametrize("theme, name", ALL, ids=[f"{theme}::{name}" for theme, name in ALL])
 def test_prints_what_pytorch_printed(theme, name):
-    difference = compare(expected(theme, name), run(cases_of(theme)[name], minigrad))
+    lines = run(cases_of(theme)[name], minigrad)
+    missing = NOT_OFFERED.get(f"{theme}::{name}")
+    if missing is not None:
+        assert lines[-1].startswith("ended by AttributeError:") and lines[-1].endswith(f"has no attribute '{missing}'"), \
+            f"{missing} is offered now: take the case off the list"
+        return
+    difference = compare(expected(theme, name), lines)
     assert not difference, "\n".join(difference)
 
 
@@ -58,6 +64,7 @@ def test_pytorchs_own_tests_are_stated(tier):
 
 
 def test_differences_differ():
+    assert set(NOT_OFFERED) <= {f"{theme}::{name}" for theme, name in ALL}
     for case, (reason, lines) in DIFFERENCES.items():
         assert case in {f"{theme}::{name}" for theme, name in ALL}
         assert reason and lines
