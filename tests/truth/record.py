@@ -16,7 +16,7 @@ def record(theme: str) -> None:
     """Run the cases of a theme on PyTorch, and write their lines."""
     lines = {name: run(case, torch) for name, case in cases_of(theme).items()}
     data = json.dumps({"torch": TORCH, "cases": lines}, ensure_ascii=False, indent=1)
-    (RECORDS / f"{theme}.json").write_text(data + "\n", encoding="utf-8")
+    (RECORDS / f"{theme}.json").write_text(data + "\n", encoding="utf-8", newline="\n")
     print(f"{theme}: {len(lines)} cases, {sum(map(len, lines.values()))} lines")
 
 
