@@ -72,7 +72,7 @@ def public(*aliases: str, method: bool = True, function: bool = True) -> Callabl
     to the function itself, for speed.
     """
     def place(raw: Callable) -> Callable:
-        exposed = _numpy_names(raw) if "dim" in inspect.signature(raw).parameters else raw
+        exposed = numpy_names(raw) if "dim" in inspect.signature(raw).parameters else raw
         for name in (raw.__name__, *aliases):
             if method or name.startswith("__"):
                 setattr(Tensor, name, exposed)
@@ -82,7 +82,8 @@ def public(*aliases: str, method: bool = True, function: bool = True) -> Callabl
     return place
 
 
-def _numpy_names(function: Callable) -> Callable:
+def numpy_names(function: Callable) -> Callable:
+    """The function, which takes ``axis`` and ``keepdims`` as well."""
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
@@ -242,6 +243,10 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
             lines += [f"    {n}_ = {n}.array if isinstance({n}, Tensor) else {n}",
                       f"    if not isinstance({n}_, (ndarray, np.generic)):",
                       f"        raise not_a_tensor(op, '{n}', {n})"]
+        elif operation.promote:
+            lines += [f"    if isinstance({n}, Tensor):", f"        {n}_ = {n}.array",
+                      f"    elif isinstance({n}, ndarray):", f"        {reject or f'raise wrong_type(op, {n})'}",
+                      "    else:", f"        {n}_ = {n}"]
         else:
             lines.append(f"    {n}_ = {n}.array if isinstance({n}, Tensor) else {n}")
     if operation.promote:

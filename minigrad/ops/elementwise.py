@@ -173,16 +173,16 @@ def _pow_base(exponent, self):
 
 
 @public("__pow__")
-def pow(self: Any, exponent: Any) -> Any:
-    """``self ** exponent``, elementwise; either may be a Python number."""
+def pow(input: Any, exponent: Any) -> Any:
+    """``input ** exponent``, elementwise; either may be a Python number."""
     if not isinstance(exponent, (Tensor, np.ndarray, np.generic)):
-        return _pow_scalar(self, exponent) if isinstance(exponent, (int, float)) else NotImplemented
-    if isinstance(self, (Tensor, np.ndarray, np.generic)):
-        return _pow_tensor(self, exponent)
-    return _pow_base(exponent, self)
+        return _pow_scalar(input, exponent) if isinstance(exponent, (int, float)) else NotImplemented
+    if isinstance(input, (Tensor, np.ndarray, np.generic)):
+        return _pow_tensor(input, exponent)
+    return _pow_base(exponent, input)
 
 
-@public("__ipow__")
+@public("__ipow__", function=False)
 def pow_(self: Tensor, exponent: Any) -> Tensor:
     """`pow` in place."""
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
@@ -827,7 +827,7 @@ def _fill_tensor(self, value):
     return np.full_like(self, value)
 
 
-@public()
+@public(function=False)
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Set all elements to a number or a 0-d tensor."""
     return self._fill_tensor_(value) if isinstance(value, Tensor) else self._fill_(value)

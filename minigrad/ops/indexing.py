@@ -75,15 +75,15 @@ def _index_put(self, indices: Operand, values, accumulate):
 
 
 @public()
-def index_put_(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values` at `indices` in place (add them if `accumulate`)."""
-    return self._index_put_(tuple(indices), values, accumulate)
+    return input._index_put_(tuple(indices), values, accumulate)
 
 
 @public()
-def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
-    """`self` with `values` at `indices` (added if `accumulate`)."""
-    return _index_put(self, tuple(indices), values, accumulate)
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+    """`input` with `values` at `indices` (added if `accumulate`)."""
+    return _index_put(input, tuple(indices), values, accumulate)
 
 
 def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:

@@ -16,6 +16,7 @@ from .views import (
     contiguous,
     diagonal,
     expand,
+    expand_error,
     permute,
     reshape,
     squeeze,
@@ -87,20 +88,40 @@ def bmm(self, mat2):
     return self @ mat2
 
 
-@op(tex="{self} + {mat1} {mat2}", saves=("alpha", "beta"),
-    self=lambda grad: grad, mat1=lambda grad, mat2: mm(grad, t(mat2)), mat2=lambda grad, mat1: mm(t(mat1), grad))
-def addmm(self, mat1, mat2, beta=1, alpha=1):
-    """``self + mat1 @ mat2``: what a linear layer computes on a batch."""
+def _times(x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * factor
+
+
+@op(tex="{self} + {mat1} {mat2}", inplace=True, self=lambda grad, beta: _times(grad, beta),
+    mat1=lambda grad, mat2, alpha: _times(mm(grad, t(mat2)), alpha),
+    mat2=lambda grad, mat1, alpha: _times(mm(t(mat1), grad), alpha))
+def addmm(self, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
+    """``beta * self + alpha * mat1 @ mat2``: what a linear layer computes on a batch."""
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor" if mat1.ndim != 2 else
+                           f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
     if mat1.shape[1] == mat2.shape[0] and mat1.dtype != mat2.dtype:
         _same_type("mat1 and mat2 must have the same dtype, but got {} and {}", mat1, mat2)
     _check_mm(mat1, mat2)
-    product = mat1 @ mat2
-    product += self
+    _same_type("self and mat2 must have the same dtype, but got {} and {}", self, mat2)
+    product = _times(mat1 @ mat2, alpha)
+    try:
+        product += _times(self, beta)
+    except ValueError:
+        raise expand_error(self.shape, product.shape) from None
     return product
 
 
+@op(tex="{self} + {mat} {vec}", inplace=True, self=lambda grad, beta: _times(grad, beta),
+    mat=lambda grad, vec, alpha: _times(outer(grad, vec), alpha),
+    vec=lambda grad, mat, alpha: _times(mv(t(mat), grad), alpha))
+def addmv(self, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
+    """``beta * self + alpha * mat @ vec``."""
+    return _times(self, beta) + _times(mat @ vec, alpha)
+
+
 @public("__matmul__")
-def matmul(self: Any, other: Any) -> Any:
+def matmul(input: Any, other: Any) -> Any:
     """The matrix product of any ranks; leading dimensions broadcast as batches. ``(…, n, k) @ (…, k, m) -> (…, n, m)``
 
     Raises
@@ -110,20 +131,20 @@ def matmul(self: Any, other: Any) -> Any:
     """
     if not isinstance(other, (Tensor, np.ndarray)):
         return NotImplemented
-    if not isinstance(self, Tensor) and not isinstance(other, Tensor):
-        return self @ other
-    a, b = self.ndim, other.ndim
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        return input @ other
+    a, b = input.ndim, other.ndim
     if a == 0 or b == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
     if a == 1 and b == 1:
-        return dot(self, other)
+        return dot(input, other)
     if a == 2 and b == 1:
-        return mv(self, other)
+        return mv(input, other)
     if a == 1 and b == 2:
-        return _squeeze_row(mm(unsqueeze(self, 0), other), 0)
+        return _squeeze_row(mm(unsqueeze(input, 0), other), 0)
     if a == 2 and b == 2:
-        return mm(self, other)
-    return _batched(self, other)
+        return mm(input, other)
+    return _batched(input, other)
 
 
 def _folds(self: Tensor, other: Tensor) -> bool:
@@ -187,14 +208,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return reshape(input, input.shape[0], 1) * vec2
 
 
-@public()
-def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """``beta * input + alpha * mat @ vec``."""
-    product = mv(mat, vec)
-    return (input if beta == 1 else input * beta) + (product if alpha == 1 else product * alpha)
-
-
-@op(tex="{self} + {batch1} {batch2}", self=lambda grad, beta: grad if beta == 1 else grad * beta,
+@op(tex="{self} + {batch1} {batch2}", inplace=True, self=lambda grad, beta: _times(grad, beta),
     batch1=lambda grad, batch2, alpha: _times(bmm(grad, transpose(batch2, 1, 2)), alpha),
     batch2=lambda grad, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), grad), alpha))
 def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
@@ -202,14 +216,10 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     return _times(self, beta) + _times(batch1 @ batch2, alpha)
 
 
-def _times(x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * factor
-
-
-@public()
-def vdot(input: Any, other: Any) -> Any:
+@op(tex="{self} \\cdot {other}", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+def vdot(self, other: Tensor):
     """`dot`, for real numbers."""
-    return dot(input, other)
+    return np.vdot(self, other)
 
 
 @public()

@@ -428,9 +428,18 @@ def _vector_norm(self, ord, dim, keepdim):
     return np.add.reduce(size ** ord, axis=axes, keepdims=keepdim) ** self.dtype.type(1 / ord)
 
 
-def vector_norm(input: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """``(sum of |x| ** ord) ** (1 / ord)`` over all elements or some dimensions."""
-    return _vector_norm(input if dtype is None else input.to(dtype), float(ord), _as_dims(dim), keepdim)
+    return _vector_norm(x if dtype is None else x.to(dtype), float(ord), _as_dims(dim), keepdim)
+
+
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """`vector_norm`; minigrad has no norms of matrices as operators."""
+    if ord is not None and (ord in ("fro", "nuc") or (A.ndim if dim is None else 1 if isinstance(dim, int) else len(dim)) == 2):
+        if ord != "fro":
+            raise NotImplementedError(f"minigrad's linalg.norm has no norm of order {ord} of a matrix")
+        ord = None
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @public()

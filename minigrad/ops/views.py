@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..engine import sum_to_size as array_sum_to_size
-from ..function import OPS, PUBLIC, op, public, shape_error, watch
+from ..engine import can_sum_to
+from ..function import OPS, PUBLIC, numpy_names, op, public, shape_error, watch
 from ..tensor import Tensor, check_dim, wrap
 
 
@@ -136,27 +136,33 @@ Tensor.reshape_as = lambda self, other: self.reshape(other.shape)
 
 
 @public()
-def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one; the tensor itself if there is nothing to do."""
-    start, end = check_dim(start_dim, self.ndim), check_dim(end_dim, self.ndim)
+    start, end = check_dim(start_dim, input.ndim), check_dim(end_dim, input.ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if self.ndim == 0:
-        return reshape(self, 1)
+    if input.ndim == 0:
+        return reshape(input, 1)
     if start == end:
-        return self
-    shape = tuple(self.shape)
-    return reshape(self, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
-
-
-Tensor.ravel = lambda self: reshape(contiguous(self), -1)
+        return input
+    shape = tuple(input.shape)
+    return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 
 
 @public()
-def unflatten(self: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
+    """The elements as one dimension; the tensor itself if it is contiguous and has one already."""
+    return reshape(contiguous(input), -1)
+
+
+@public()
+def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     """One dimension as several."""
-    dim = check_dim(dim, self.ndim)
-    return view(self, tuple(self.shape[:dim]) + infer_size(tuple(sizes), self.shape[dim]) + tuple(self.shape[dim + 1:]))
+    dim, size = check_dim(dim, input.ndim), input.shape[dim]
+    if math.prod(sizes) != size and (-1 not in sizes or size % -math.prod(sizes)):
+        raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) in the "
+                           "input tensor")
+    return view(input, tuple(input.shape[:dim]) + infer_size(tuple(sizes), size) + tuple(input.shape[dim + 1:]))
 
 
 @op(view=True, tex=r"{self}^\top", self=lambda grad: t(grad))
@@ -192,15 +198,15 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     return _permute(input, shape_of(args, dims))
 
 
-@public()
-def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
+@public("moveaxis")
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places. A view."""
-    n = self.ndim
+    n = input.ndim
     source, destination = ([check_dim(d, n) for d in ((x,) if isinstance(x, int) else x)] for x in (source, destination))
     order = [d for d in range(n) if d not in source]
     for to_, from_ in sorted(zip(destination, source, strict=True)):
         order.insert(to_, from_)
-    return _permute(self, tuple(order))
+    return _permute(input, tuple(order))
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -242,11 +248,11 @@ def _squeeze_dims(self, dim):
 
 
 @public()
-def squeeze(self: Any, dim: Any = None) -> Any:
+def squeeze(input: Any, dim: Any = None) -> Any:
     """Without the dimensions of size 1, or without `dim` if its size is 1. A view."""
     if dim is None:
-        return _squeeze_all(self)
-    return _squeeze_dims(self, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(self, dim)
+        return _squeeze_all(input)
+    return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
 
 
 @op(node="ExpandBackward0", view=True, tex=r"\operatorname{{expand}}({self})",
@@ -259,16 +265,26 @@ def _expand(self, size):
                            f"the tensor ({self.ndim})")
     target = list(size)
     for i, n in enumerate(target):
-        old = self.shape[i - lead] if i >= lead else 1
         if n == -1:
             if i < lead:
                 raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
-            target[i] = old
-        elif old not in (1, n):
-            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
-                               f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}")
-    return np.lib.stride_tricks.as_strided(self, target, [
-        0 if i < lead or (self.shape[i - lead] == 1 and n != 1) else self.strides[i - lead] for i, n in enumerate(target)])
+            target[i] = self.shape[i - lead]
+    if any(n not in (1, m) for n, m in zip(self.shape, target[lead:])):
+        raise expand_error(self.shape, size)
+    strides = [0] * len(target)
+    for i in range(len(target) - 1, -1, -1):
+        size, stride = (self.shape[i - lead], self.strides[i - lead]) if i >= lead else (
+            1, target[i + 1] * strides[i + 1] if i + 1 < len(target) else self.itemsize)
+        strides[i] = stride if size == target[i] else 0
+    return np.lib.stride_tricks.as_strided(self, target, strides)
+
+
+def expand_error(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
+    """PyTorch's text for a shape that does not expand to a size."""
+    i, old, n = next((i, s, n) for i, s, n in zip(range(len(size) - 1, -1, -1), shape[::-1], size[::-1])
+                     if s not in (1, n) and n != -1)
+    return RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
+                        f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}")
 
 
 @public(function=False)
@@ -283,23 +299,28 @@ Tensor.expand_as = lambda self, other: expand(self, other.shape)
 
 
 @public()
-def broadcast_to(self: Tensor, size: tuple[int, ...]) -> Tensor:
+def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     """The tensor expanded to a shape."""
-    return expand(self, size)
+    return expand(input, size)
 
 
-@op(node="SumBackward1", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
-def _sum_to_size(self, size):
-    return array_sum_to_size(self, size)
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", saves=("keepdim",), self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
+def _sum_over(self, dim, keepdim):
+    return np.add.reduce(self, axis=dim, keepdims=keepdim)
 
 
-@public()
-def sum_to_size(self: Any, *size: Any) -> Any:
+@public(function=False)
+def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
     """Summed down to a shape that broadcasts to this one: what undoes broadcasting."""
-    sizes = shape_of(size)
-    if tuple(self.shape) == sizes:
+    sizes, shape = shape_of(args, size), tuple(self.shape)
+    if shape == sizes:
         return self
-    return _sum_to_size(self, sizes)
+    if not can_sum_to(shape, sizes):
+        raise RuntimeError(f"size {{{list(sizes)}}} is not expandable to size {{{list(shape)}}}.")
+    lead = len(shape) - len(sizes)
+    dims = tuple([i for i, n in enumerate(shape) if i < lead or (sizes[i - lead] == 1 and n != 1)])
+    result = _sum_over(self, dims, True) if dims else self
+    return reshape(result, sizes) if lead else result
 
 
 @op(view=True, tex="{self}[{index}]", self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))
@@ -316,7 +337,7 @@ def select(self, dim, index):
     dim = check_dim(dim, self.ndim)
     size = self.shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}")
     return self[(builtins.slice(None),) * dim + (index, ...)]
 
 
@@ -344,16 +365,20 @@ def _slice_backward(grad_output, input_sizes, dim, start, end, step):
 
 
 @public()
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` indices from `start` along a dimension. A view."""
-    dim = check_dim(dim, self.ndim)
-    size = self.shape[dim]
-    start = int(start) + (size if start < 0 else 0)
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    size = input.shape[check_dim(dim, input.ndim)]
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
+    start = int(start)
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start += size if start < 0 else 0
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return slice(self, dim, start, start + length, 1)
+    return slice(input, dim, start, start + length, 1)
 
 
 @op(view=True, tex=r"\operatorname{{diag}}({self})",
@@ -381,16 +406,25 @@ def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 @op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
 def unbind(self, dim=0):
     """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
+    dim = check_dim(dim, self.ndim)
     if not self.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = check_dim(dim, self.ndim)
     return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
+
+
+def _parts_of(array: np.ndarray, dim: int, name: str = "split") -> int:
+    if not array.ndim:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    return check_dim(dim, array.ndim)
 
 
 @op(view=True, outputs="list", node="SplitBackward0", saves=("self_sym_sizes", "split_size"), tex="{self}",
     self=lambda grads, dim: cat(grads, dim))
 def _split(self, split_size, dim):
-    dim = check_dim(dim, self.ndim)
+    dim = _parts_of(self, dim)
+    if split_size <= 0 and (split_size < 0 or self.shape[dim]):
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}" if split_size < 0 else
+                           f"split_size can only be 0 if dimension size is 0, but got dimension size of {self.shape[dim]}")
     lead = (builtins.slice(None),) * dim
     return [self[(*lead, builtins.slice(i, i + split_size), ...)] for i in range(0, builtins.max(self.shape[dim], 1), split_size or 1)]
 
@@ -399,30 +433,41 @@ def _split(self, split_size, dim):
     self=lambda grads, dim: cat(grads, dim))
 def split_with_sizes(self, split_sizes, dim=0):
     """Parts of the given sizes along a dimension. Views that refuse in-place writes."""
-    dim = check_dim(dim, self.ndim)
+    given, dim = dim, _parts_of(self, dim)
     if builtins.sum(split_sizes) != self.shape[dim]:
         raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
-                           f"dimension {dim}), but got split_sizes={list(split_sizes)}")
+                           f"dimension {given}), but got split_sizes={list(split_sizes)}")
     ends = np.cumsum(split_sizes).tolist()
     lead = (builtins.slice(None),) * dim
     return [self[(*lead, builtins.slice(end - n, end), ...)] for n, end in zip(split_sizes, ends, strict=True)]
 
 
-@public()
-def split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of one size (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
+    if isinstance(split_size_or_sections, int):
+        return _split(tensor, split_size_or_sections, dim)
+    return split_with_sizes(tensor, tuple(split_size_or_sections), dim)
+
+
+public(method=False)(split)
+
+
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of `split_size` (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
-    if isinstance(split_size, int):
-        return _split(self, split_size, dim)
-    return split_with_sizes(self, tuple(split_size), dim)
+    return split(self, split_size, dim)
+
+
+Tensor.split = numpy_names(_split_method)
 
 
 @public()
-def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """About equal parts along a dimension. Views that refuse in-place writes."""
+    size = input.shape[_parts_of(input.array, dim, "chunk")]
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = self.shape[check_dim(dim, self.ndim)]
-    return _split(self, -(-size // chunks), dim)
+    return _split(input, -(-size // chunks), dim) if size else split_with_sizes(input, (0,) * chunks, dim)
+
 
 @op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
 def _flip(self, dims):
@@ -438,6 +483,8 @@ def flip(input: Any, *args: Any, dims: Any = None) -> Any:
 @public()
 def fliplr(input: Any) -> Any:
     """Columns in reverse order."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
 
 
@@ -451,7 +498,9 @@ def flipud(input: Any) -> Any:
 def _roll(self, shifts, dims):
     if dims and len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    return np.roll(self, shifts, dims or None)
+    if dims and not self.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return np.ascontiguousarray(np.roll(self, shifts, dims or None)) if self.ndim else self.copy()
 
 
 @public()
@@ -475,7 +524,7 @@ def triu(self, diagonal=0):
 def _triangle(name, kernel, array, diagonal):
     if array.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-    return kernel(array, diagonal)
+    return np.ascontiguousarray(kernel(array, diagonal))
 
 
 @op(tex=r"\operatorname{{diag}}({self})", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
@@ -546,6 +595,9 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
 @op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
     tensors=lambda grad, tensors_sym_sizes, dim: _uncat(grad, tensors_sym_sizes, dim))
 def _cat(tensors, dim):
+    for i, x in enumerate(tensors):
+        if not x.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     first = builtins.max(tensors, key=np.ndim)
     dim = check_dim(dim, first.ndim)
     tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
@@ -563,7 +615,7 @@ def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
     parts, start = [], 0
     for size in sizes:
         if size == (0,):
-            parts.append(None)
+            parts.append(slice(reshape(grad, -1), 0, 0, 0))
             continue
         n = size[dim % len(size)]
         parts.append(slice(grad, dim, start, start + n))
@@ -572,10 +624,12 @@ def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
 
 
 def _sequence(tensors: Any, name: str) -> list:
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     tensors = list(tensors)
     if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList" if name == "stack" else
-                           f"torch.{name}(): expected a non-empty list of Tensors")
+        raise RuntimeError("stack expects a non-empty TensorList") if name == "stack" else ValueError(
+            f"torch.{name}(): expected a non-empty list of Tensors")
     for i, x in enumerate(tensors):
         if not isinstance(x, (Tensor, np.ndarray, np.generic)):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
@@ -640,7 +694,7 @@ def _detach(self: Tensor) -> Tensor:
 detach = Tensor.detach = PUBLIC["detach"] = _detach
 
 
-@public()
+@public(function=False)
 def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, non_blocking: bool = False) -> Tensor:
     """Cast to a dtype (or to that of another tensor); the tensor itself if it has it already."""
     for a in args:
@@ -670,7 +724,7 @@ Tensor.type_as = lambda self, other: self.to(other.dtype)
 Tensor.cpu = lambda self: self
 
 
-@public()
+@public(function=False)
 def contiguous(self: Tensor) -> Tensor:
     """The tensor itself if its elements lie in row-major order, else a copy that does."""
     return self if self.array.flags.c_contiguous else _contiguous(self)
@@ -740,12 +794,15 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
 
 @public()
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each element (or slice along `dim`) repeated in place."""
+    """Each element (or slice along `dim`) repeated in place, a number of times or one number for each."""
     if dim is None:
         input, dim = flatten(input), 0
-    times = getattr(repeats, "array", repeats)
-    index = np.repeat(np.arange(input.shape[dim]), times)
-    return input.index_select(dim, wrap(index))
+    dim = check_dim(dim, input.ndim)
+    if isinstance(repeats, int):
+        wide = unsqueeze(input, dim + 1)
+        sizes = tuple(wide.shape)
+        return flatten(_contiguous(expand(wide, sizes[:dim + 1] + (repeats,) + sizes[dim + 2:])), dim, dim + 1)
+    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), repeats.array)))
 
 
 @public(method=False)
