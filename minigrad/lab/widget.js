@@ -156,6 +156,10 @@ function render({ model, el }) {
     model.send({ step });
   }
 
+  function fade() {                               // a picture that goes on to the right says so
+    picture.classList.toggle("mg-more", picture.scrollWidth - picture.clientWidth - picture.scrollLeft > 2);
+  }
+
   function draw() {
     const view = model.get("view");
     if (!view.lines) return;
@@ -185,6 +189,7 @@ function render({ model, el }) {
     if (next && svg) morph(svg, next);
     else if (next) picture.append(next);
     oneTabStop(parts());
+    fade();
     if (wanted !== null) { const step = wanted; wanted = null; goTo(step); }
   }
 
@@ -202,9 +207,15 @@ function render({ model, el }) {
     }
     setTimeout(() => setText(buttons.copy, "Copy program"), 2000);
   });
+  const resized = new ResizeObserver(fade);
+  resized.observe(picture);
+  picture.addEventListener("scroll", fade);
   model.on("change:view", draw);
   draw();
-  return () => model.off("change:view", draw);
+  return () => {
+    resized.disconnect();
+    model.off("change:view", draw);
+  };
 }
 
 export default { render };
