@@ -205,7 +205,7 @@ class Node:
 
 def forward_name(node: Node) -> str:
     """A node's name in PyTorch's error texts, by its forward operation: ``MulBackward0`` is ``Mul`` there, ``PowBackward2`` ``Pow2``."""
-    return re.sub(r"Backward0?", "", node.name())
+    return re.sub(r"Backward0?(\d*)$", r"\1", node.name())
 
 
 class AccumulateGrad(Node):

@@ -261,7 +261,7 @@ class Tensor:
         """
         if self._view is not None:
             raise RuntimeError(reasons.DETACH_VIEW)
-        self._edge, self._requires_grad, self._retains = None, False, False
+        self._edge, self._requires_grad = None, False
         return self
 
     def _as_output(self, node: Node, output_nr: int) -> Tensor:
