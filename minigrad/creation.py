@@ -14,21 +14,26 @@ __all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "emp
            "full_like", "arange", "linspace", "logspace", "eye", "scalar_tensor"]
 
 
-def sizes_of(sizes: tuple) -> tuple[int, ...]:
-    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``.
+def sizes_of(sizes: tuple, keyword: Any = None, name: str = "zeros") -> tuple[int, ...]:
+    """``(2, 3)`` from ``(2, 3)`` or ``((2, 3),)``, or from what came by keyword.
 
     Raises
     ------
     RuntimeError, TypeError
         For a negative size, or what is not a whole number.
     """
+    if keyword is not None:
+        sizes = (keyword,)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
-    for n in sizes:
+    for i, n in enumerate(sizes):
         if not hasattr(n, "__index__"):
-            raise TypeError(f"sizes must be whole numbers, got {type(n).__name__}")
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}" if not i else
+                            f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of "
+                            f"ints,but got {type(n).__name__}\"")
         if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
+            raise RuntimeError("zeros: Dimension size must be non-negative." if name == "zeros" else
+                               f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
     return tuple(int(n) for n in sizes)
 
 
@@ -39,8 +44,8 @@ def pick_dtype(dtype: Any, device: Any = None) -> np.dtype:
 
 
 def _filled(name: str, make: Callable) -> Callable:
-    def factory(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        return finish(make(sizes_of(size), pick_dtype(dtype, device)), requires_grad)
+    def factory(*args: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        return finish(make(sizes_of(args, size, name), pick_dtype(dtype, device)), requires_grad)
     factory.__name__, factory.__doc__ = name, f"A tensor of {name} in the given shape: ``{name}(2, 3)`` or ``{name}((2, 3))``."
     return factory
 
@@ -57,6 +62,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 
 def _like(name: str, make: Callable) -> Callable:
     def factory(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}_like(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         d = input.array.dtype if dtype is None else pick_dtype(dtype, device)
         return finish(make(input.array.shape, *args, d), requires_grad)
     factory.__name__, factory.__doc__ = f"{name}_like", f"A tensor of {name} in the shape and dtype of another."
@@ -92,7 +99,7 @@ def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, re
 Tensor.new_tensor, Tensor.new_full = _new_tensor, _new_full
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
            requires_grad: bool = False) -> Tensor:
     """Numbers from `start` (0) up to but not including `end`, `step` apart; integers if all three are."""
     if end is None:
@@ -129,6 +136,8 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     return finish(np.eye(n, m, dtype=pick_dtype(dtype, device)), requires_grad)
 
 
@@ -147,3 +156,15 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 asarray = as_tensor
+
+
+def _typed(scalar_type: str, d: dtypes.dtype) -> None:
+    def factory(*data: Any) -> Tensor:
+        return Tensor(*data).to(d)
+    factory.__name__, factory.__doc__ = f"{scalar_type}Tensor", f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
+    globals()[factory.__name__] = factory
+    __all__.append(factory.__name__)
+
+
+for _dtype in dtypes.ALL:
+    _typed(_dtype.scalar_type, _dtype)

@@ -640,6 +640,33 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
     tensor._storage.bump()
 
 
+def reshaping(name: str, view: Callable, node: str) -> Callable:
+    """The method that makes a tensor its own view: ``t_`` of ``t``, with PyTorch's name of the node.
+
+    Memory and base stay; the shape is new, the version counts, and the view's node is the tensor's history.
+    """
+    twin = Op(view.op.kernel, view.op.formulas, view.op.tex, node, True, True, None, view.op.outputs)
+    twin.name = name
+    operation = _compile(twin, _forward_source(twin))
+    OPS[name] = twin
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        recorded = state.enabled and self.requires_grad
+        check_inplace(self, recorded)
+        result = operation(self, *args, **kwargs)
+        self.array = result.array
+        self._storage.bump()
+        if recorded:
+            _set_history(self, result._edge[0])
+        if self._view is not None:
+            self._view.version = self._storage.version
+        return self
+
+    method.__name__, method.__doc__ = name, f"`{name[:-1].strip('_')}` in place: this tensor gets the new shape."
+    setattr(Tensor, name, numpy_names(method))
+    return method
+
+
 def rebase_history(tensor: Tensor, node: Node) -> None:
     """After a recorded in-place write: the node is this tensor's history now, or a part of its base's."""
     if tensor._view is None:

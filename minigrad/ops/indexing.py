@@ -86,7 +86,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
     return _index_put(input, tuple(indices), values, accumulate)
 
 
-def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:
+def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Tensor, tuple]:
     """Apply ints, slices, None and ``...`` as views; return the view and the index tensors that are left, by dimension."""
     if isinstance(key, list) and len(key) < 32 and any(isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice)) or
                                                        k is None or k is Ellipsis for k in key):
@@ -126,7 +126,7 @@ def _basic_index(self: Tensor, key: Any) -> tuple[Tensor, tuple]:
                 (k.start, k.stop, k.step), (0, _LAST, 1)))
             if step <= 0:
                 raise ValueError("step must be greater than zero")
-            if start != 0 or step != 1 or stop < result.shape[dim]:
+            if whole_slices or start != 0 or step != 1 or stop < result.shape[dim]:
                 result = slice(result, dim, start, stop, step)
             dim += 1
         elif isinstance(k, Tensor) and (k.ndim or k.array.dtype == bool):
@@ -173,7 +173,7 @@ def _int_index(k: Any) -> int:
 
 
 def _getitem(self: Tensor, key: Any) -> Tensor:
-    result, indices = _basic_index(self, key)
+    result, indices = _basic_index(self, key, isinstance(key, builtins.slice))      # x[:] is recorded, x[:, 0] as x[..., 0]
     if indices:
         return _index(result, indices)
     return _alias(self) if result is self else result

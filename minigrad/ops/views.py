@@ -10,9 +10,23 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
+from ..dtype import Size
 from ..engine import can_sum_to
-from ..function import OPS, PUBLIC, numpy_names, op, public, shape_error, watch
-from ..tensor import Tensor, check_dim, wrap
+from ..function import (
+    OPS,
+    PUBLIC,
+    AsStridedBackward0,
+    Geometry,
+    numpy_names,
+    op,
+    public,
+    reshaping,
+    shape_error,
+    view_of,
+    watch,
+)
+from ..grad_mode import state
+from ..tensor import Tensor, check_dim, gradient_edge, wrap
 
 
 @op(node="AliasBackward0", view=True, tex="{self}", self=lambda grad: grad)
@@ -255,6 +269,21 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
 
 
+for _name, _view_op, _node in (("t_", t, "TBackward1"), ("transpose_", transpose, "TransposeBackward1"),
+                               ("unsqueeze_", unsqueeze, "UnsqueezeBackward1"), ("_squeeze_all_", _squeeze_all, "SqueezeBackward3"),
+                               ("_squeeze_dim_", _squeeze_dim, "SqueezeBackward4"), ("_squeeze_dims_", _squeeze_dims, "SqueezeBackward5")):
+    reshaping(_name, _view_op, _node)
+Tensor.swapaxes_ = Tensor.swapdims_ = Tensor.transpose_
+
+
+@public(function=False)
+def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+    """`squeeze` in place: this tensor gets the new shape."""
+    if dim is None:
+        return self._squeeze_all_()
+    return self._squeeze_dims_(tuple(dim)) if isinstance(dim, (tuple, list)) else self._squeeze_dim_(dim)
+
+
 @op(node="ExpandBackward0", view=True, tex=r"\operatorname{{expand}}({self})",
     self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
 def _expand(self, size):
@@ -401,6 +430,51 @@ def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     window.flags.writeable = True
     window[...] = grad_output
     return out
+
+
+@op(view=True, tex=r"\operatorname{{unfold}}({self})", self=lambda grad, self_sym_sizes, dimension, size, step:
+    _unfold_backward(grad, self_sym_sizes, dimension, size, step))
+def unfold(self, dimension, size, step):
+    """All windows of `size` along a dimension, `step` apart, with the window as a last dimension. A view."""
+    dim = check_dim(dimension, self.ndim)
+    length = self.shape[dim] if self.ndim else 1
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not self.ndim:
+        return self.reshape(1)[:size]
+    shape = self.shape[:dim] + ((length - size) // step + 1,) + self.shape[dim + 1:] + (size,)
+    strides = self.strides[:dim] + (self.strides[dim] * step,) + self.strides[dim + 1:] + (self.strides[dim],)
+    return np.lib.stride_tricks.as_strided(self, shape, strides)
+
+
+@op(tex="{grad_output}", grad_output=lambda grad, dimension, size, step: unfold(grad, dimension, size, step))
+def _unfold_backward(grad_output, input_sizes, dimension, size, step):
+    out = np.zeros(input_sizes, grad_output.dtype)
+    if not out.ndim:
+        return np.add.reduce(grad_output)
+    dim, windows = dimension % out.ndim, grad_output.shape[dimension % out.ndim]
+    for i in range(size):
+        out[(builtins.slice(None),) * dim + (builtins.slice(i, i + (windows - 1) * step + 1, step),)] += grad_output[..., i]
+    return out
+
+
+@public()
+def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | None = None) -> Tensor:
+    """A view of the storage with any shape and steps, in elements."""
+    flat, itemsize = input.untyped_storage().elements(), input.array.itemsize
+    offset = input.storage_offset() if storage_offset is None else storage_offset
+    needed = 0 if 0 in size else (offset + 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
+    if needed > flat.nbytes:
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
+                           f"requiring a storage size of {needed} are out of bounds for storage of size {flat.nbytes}")
+    result = view_of(input, np.lib.stride_tricks.as_strided(flat[offset:], size, [s * itemsize for s in stride]))
+    if state.enabled and input.requires_grad:
+        node = AsStridedBackward0((gradient_edge(input),), (result.array.shape,), (result.array.dtype,))
+        node._attributes, node.geometry = (Size(size), tuple(stride), storage_offset), Geometry(input, result)
+        result._requires_grad, result._edge = True, (node, 0)
+    return result
 
 
 @op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
@@ -787,7 +861,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     shape = [x.numel() for x in tensors]
     grids = [expand(view(x, *(-1 if i == j else 1 for j in range(len(tensors)))), *shape) for i, x in enumerate(tensors)]
     if swap:
-        grids = [transpose(g, 0, 1) for g in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 
@@ -811,9 +884,25 @@ def numel(input: Tensor) -> int:
     return input.array.size
 
 
-def _is_same_size(self: Tensor, other: Tensor) -> bool:
+@public(method=False)
+def is_tensor(obj: Any) -> bool:
+    """Whether a value is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+@public(method=False)
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are floating-point numbers."""
+    return input.is_floating_point()
+
+
+@public()
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return bool(input)
+
+
+@public()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape."""
-    return self.array.shape == other.array.shape
-
-
-Tensor.is_same_size = _is_same_size
+    return input.array.shape == other.array.shape
