@@ -133,7 +133,8 @@ class Optimizer:
         """State and options, with a number in the place of each parameter."""
         numbers = {p: i for i, p in enumerate(dict.fromkeys(p for group in self.param_groups for p in group["params"]))}
         return {"state": {numbers[p]: values for p, values in self.state.items()},
-                "param_groups": [{**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[p] for p in group["params"]]}
+                "param_groups": [{**{k: v for k, v in group.items() if k != "params"},
+                                  "params": [numbers[p] for p in group["params"]]}
                                  for group in self.param_groups]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -185,8 +186,8 @@ class SGD(Optimizer):
     Source: PyTorch 2.13.0, torch/optim/sgd.py.
     """
 
-    def __init__(self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
-                 nesterov: bool = False, *, maximize: bool = False) -> None:
+    def __init__(self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
+                 weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False) -> None:
         _check(learning__rate=lr, momentum__value=momentum, weight_decay__value=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
@@ -225,8 +226,8 @@ class Adam(Optimizer):
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         _check(weight_decay__value=weight_decay)
         super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
-            "capturable": False, "decoupled_weight_decay": decoupled_weight_decay, **_UNUSED})
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "capturable": False, "decoupled_weight_decay": decoupled_weight_decay, **_UNUSED})
 
     def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
         lr, (beta1, beta2), decay, state = float(group["lr"]), group["betas"], group["weight_decay"], self.state[param]

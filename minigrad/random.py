@@ -22,13 +22,13 @@ from .function import op
 from .ops import zeros_of
 from .tensor import Tensor, finish, wrap
 
-__all__ = ["Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
-           "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state"]
+__all__ = ["Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal",
+           "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state"]
 
 # PyTorch's state of a CPU generator, byte for byte: `left` words are left before the twister turns, `next` is the next one.
 STATE = np.dtype([
-    ("initial_seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("key", "<u8", 624), ("normal_x", "<f8"),
-    ("normal_y", "<f8"), ("normal_rho", "<f8"), ("normal_is_valid", "<i4"), ("unused", "<i4", 3)])
+    ("initial_seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("key", "<u8", 624),
+    ("normal_x", "<f8"), ("normal_y", "<f8"), ("normal_rho", "<f8"), ("normal_is_valid", "<i4"), ("unused", "<i4", 3)])
 FIRST_SEED = 67280421310721        # of a Generator that was not seeded
 BLOCK = 16                         # so many normal numbers are made at a time
 
@@ -211,8 +211,8 @@ def _log(x: np.ndarray) -> np.ndarray:
     exponent = exponent - low
     m = (mantissa - np.float32(1)) + np.where(low, mantissa, np.float32(0))
     square = m * m
-    y = _horner(m, 7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-                2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
+    y = _horner(m, 7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
     y = _fma(exponent, -2.12194440e-4, y * m * square)
     return _fma(exponent, 0.693359375, m + _fma(-square, 0.5, y))
 
@@ -248,10 +248,10 @@ def integer_array(generator: Generator, shape: tuple[int, ...], low: int, high: 
 # Making tensors ------------------------------------------------------------------------------------------------------------
 
 def _factory(name: str, make: Callable, text: str, error: str) -> tuple[Callable, Callable]:
-    def factory(*size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    def factory(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, device: Any = None,
                 requires_grad: bool = False) -> Tensor:
         kind = _floating(pick_dtype(dtype, device), error)
-        return finish(make(generator or default_generator, sizes_of(size), kind), requires_grad)
+        return finish(make(generator or default_generator, sizes_of(sizes, size, name), kind), requires_grad)
 
     def like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         kind = _floating(input.array.dtype if dtype is None else pick_dtype(dtype, device), error)
@@ -280,10 +280,12 @@ def randint(low: int = 0, high: Any = None, size: Any = None, *, generator: Gene
     kind = np.dtype(np.int64) if dtype is None else pick_dtype(dtype, device)
     if kind.kind in "iu" and high - 1 > np.iinfo(kind).max:
         raise RuntimeError(f"to - 1 is out of bounds for {dtypes.of_numpy[kind].cpp_name}")
-    return finish(integer_array(generator or default_generator, sizes_of((size,)), low, high).astype(kind), requires_grad)
+    return finish(integer_array(generator or default_generator, sizes_of((size,), name="randint"), low, high).astype(kind),
+                  requires_grad)
 
 
-def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None,
+                 requires_grad: bool = False) -> Tensor:
     """Random integers in the shape and dtype of another tensor."""
     return randint(*((0, low) if high is None else (low, high)), tuple(input.array.shape), dtype=dtype or input.dtype,
                    requires_grad=requires_grad)
@@ -292,7 +294,7 @@ def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None,
              requires_grad: bool = False) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
-    sizes_of((n,))
+    sizes_of((n,), name="randperm")
     order = list(range(n))
     for i, word in enumerate((generator or default_generator).draw(max(n - 1, 0)).tolist()):
         j = i + word % (n - i)
@@ -306,7 +308,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None, *,
     generator = generator or default_generator
     if size is not None:
         _check_std(std)
-        return finish(normal_array(generator, sizes_of((size,)), pick_dtype(dtype, device), mean, std), requires_grad)
+        return finish(normal_array(generator, sizes_of((size,), name="normal"), pick_dtype(dtype, device), mean, std), requires_grad)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     if not tensors:
         raise TypeError("normal() of two numbers needs a size: normal(0.0, 1.0, (2, 3))")
@@ -337,7 +339,8 @@ def _uniform(self, from_=0.0, to=1.0, generator=None):
     _floating(self.dtype, "check_uniform_bounds")
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
-    return in_memory_order(lambda shape: uniform_between(generator or default_generator, shape, self.dtype, from_, to), self)
+    generator = generator or default_generator
+    return in_memory_order(lambda shape: uniform_between(generator, shape, self.dtype, from_, to), self)
 
 
 def uniform_between(generator: Generator, shape: tuple, dtype: np.dtype, low: float, high: float) -> np.ndarray:
@@ -351,8 +354,8 @@ def uniform_between(generator: Generator, shape: tuple, dtype: np.dtype, low: fl
 def _normal(self, mean=0.0, std=1.0, generator=None):
     _floating(self.dtype, "normal_kernel_cpu")
     _check_std(std)
-    contiguous = self.flags.c_contiguous
-    return in_memory_order(lambda shape: normal_array(generator or default_generator, shape, self.dtype, mean, std, contiguous), self)
+    generator, contiguous = generator or default_generator, self.flags.c_contiguous
+    return in_memory_order(lambda shape: normal_array(generator, shape, self.dtype, mean, std, contiguous), self)
 
 
 @op(inplace=True, node="RandomBackward0", self=lambda grad: zeros_of(grad))
@@ -361,7 +364,8 @@ def _random(self, from_, to, bits=0, generator=None):
     return in_memory_order(lambda shape: integer_array(generator, shape, from_, to, bits), self).astype(self.dtype)
 
 
-def _random_(self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
+def _random_(self: Tensor, from_: int | None = None, to: int | None = None, *,
+             generator: Generator | None = None) -> Tensor:
     """Fill with random integers: from ``[from, to)``, from ``[0, from)``, or from all that the dtype can tell apart."""
     if from_ is None:
         dtype = self.array.dtype
@@ -389,7 +393,8 @@ def _bernoulli(self, p=0.5, generator=None):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     p = getattr(p, "array", p)
     kind = getattr(p, "dtype", np.dtype(np.float64))
-    return (in_memory_order(lambda shape: uniform_array(generator or default_generator, shape, kind), self) < p).astype(self.dtype)
+    generator = generator or default_generator
+    return (in_memory_order(lambda shape: uniform_array(generator, shape, kind), self) < p).astype(self.dtype)
 
 
 Tensor.uniform_, Tensor.normal_, Tensor.bernoulli_ = Tensor._uniform_, Tensor._normal_, Tensor._bernoulli_

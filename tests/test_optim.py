@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import pytest
+
+import minigrad
 from tests.recorded import cases_in, differences_from_pytorch, recorded
 from tests.truth.harness import attempt, compare, run, show
 
-import minigrad
-
-SGD = [{}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}, {"momentum": 0.9, "nesterov": True},
+SGD = [{}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1},
+       {"momentum": 0.9, "nesterov": True},
        {"maximize": True, "weight_decay": 0.2}]
 ADAM = [("Adam", {}), ("Adam", {"weight_decay": 0.1, "amsgrad": True}), ("AdamW", {}),
-        ("AdamW", {"weight_decay": 0.3, "maximize": True, "betas": (0.5, 0.7), "eps": 1e-3}), ("Adam", {"decoupled_weight_decay": True})]
+        ("AdamW", {"weight_decay": 0.3, "maximize": True, "betas": (0.5, 0.7), "eps": 1e-3}),
+        ("Adam", {"decoupled_weight_decay": True})]
 
 
 def walk(mg, name, options):
@@ -57,13 +59,18 @@ def case_groups(mg):
 
 def case_mistakes(mg):
     optim, p, q = mg.optim, mg.ones(1, requires_grad=True), mg.ones(1, requires_grad=True)
-    for make in (lambda: optim.SGD([p], lr=-1), lambda: optim.SGD([p], momentum=-1), lambda: optim.SGD([p], weight_decay=-1),
-                 lambda: optim.SGD([p], nesterov=True), lambda: optim.Adam([p], eps=-1), lambda: optim.Adam([p], betas=(1.0, 0)),
-                 lambda: optim.Adam([p], betas=(0.1, 1)), lambda: optim.Adam([p], weight_decay=-1), lambda: optim.SGD([], lr=1),
+    for make in (lambda: optim.SGD([p], lr=-1), lambda: optim.SGD([p], momentum=-1),
+                 lambda: optim.SGD([p], weight_decay=-1),
+                 lambda: optim.SGD([p], nesterov=True), lambda: optim.Adam([p], eps=-1),
+                 lambda: optim.Adam([p], betas=(1.0, 0)),
+                 lambda: optim.Adam([p], betas=(0.1, 1)), lambda: optim.Adam([p], weight_decay=-1),
+                 lambda: optim.SGD([], lr=1),
                  lambda: optim.SGD(p, lr=1), lambda: optim.SGD([p * 2], lr=1), lambda: optim.SGD([3], lr=1),
-                 lambda: optim.SGD([{"params": {p}}], lr=1), lambda: optim.SGD([{"params": [p]}, {"params": [p]}], lr=1),
+                 lambda: optim.SGD([{"params": {p}}], lr=1), lambda: optim.SGD([{"params": [p]}, {"params": [p]}],
+                                                                               lr=1),
                  lambda: optim.SGD([p], lr=1).add_param_group(3), lambda: optim.SGD([("a", p), q], lr=1),
-                 lambda: optim.SGD([p], lr=1).load_state_dict(optim.SGD([{"params": [p]}, {"params": [q]}], lr=1).state_dict()),
+                 lambda: optim.SGD([p], lr=1).load_state_dict(optim.SGD([{"params": [p]}, {"params": [q]}],
+                                                                        lr=1).state_dict()),
                  lambda: optim.SGD([p], lr=1).load_state_dict(optim.SGD([p, q], lr=1).state_dict())):
         show(attempt(make))
 
@@ -109,7 +116,8 @@ def case_gradients(mg):
 def case_hooks(mg):
     p = mg.ones(1, requires_grad=True)
     optimizer = mg.optim.SGD([p], lr=1)
-    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: print("before", o is optimizer, len(args), kwargs))
+    before = optimizer.register_step_pre_hook(lambda o, args,
+                                              kwargs: print("before", o is optimizer, len(args), kwargs))
     optimizer.register_step_post_hook(lambda o, args, kwargs: print("after", p.item()))
     p.grad = mg.ones(1)
     optimizer.step()

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.recorded import cases_in, differences_from_pytorch, recorded
-from tests.truth.harness import attempt, compare, run, show
 
 import minigrad
+from tests.recorded import cases_in, differences_from_pytorch, recorded
+from tests.truth.harness import attempt, compare, run, show
 
 
 def bits(tensor) -> str:
@@ -61,14 +61,16 @@ def case_randn_many(mg):
 
 def case_normal(mg):
     mg.manual_seed(6)
-    show(mg.normal(mg.zeros(3), mg.ones(3) * 2), mg.normal(0.5, mg.ones(2)), mg.normal(mg.ones(2), 0.25), mg.normal(0.5, 2.0, (3,)))
+    show(mg.normal(mg.zeros(3), mg.ones(3) * 2), mg.normal(0.5, mg.ones(2)), mg.normal(mg.ones(2), 0.25),
+         mg.normal(0.5, 2.0, (3,)))
     show(place(mg), attempt(lambda: mg.normal(mg.zeros(2), -mg.ones(2))), attempt(lambda: mg.empty(2).normal_(0, -1)),
          attempt(lambda: mg.empty(2, dtype=mg.int64).normal_()))
 
 
 def case_integers(mg):
     mg.manual_seed(7)
-    show(bits(mg.randint(10, (5,))), bits(mg.randint(-5, 10, (2, 2))), bits(mg.randint(2**40, (2,))), bits(mg.randint(high=3, size=(2,))))
+    show(bits(mg.randint(10, (5,))), bits(mg.randint(-5, 10, (2, 2))), bits(mg.randint(2**40, (2,))),
+         bits(mg.randint(high=3, size=(2,))))
     show(mg.randint(3, (2,), dtype=mg.float32), bits(mg.randint_like(mg.ones(3), 1, 9)), place(mg))
     for dtype in (mg.int64, mg.int32, mg.int16, mg.int8, mg.uint8, mg.bool, mg.float64, mg.float32):
         show(bits(mg.empty(3, dtype=dtype).random_()), place(mg))
@@ -87,9 +89,11 @@ def case_bernoulli(mg):
     mg.manual_seed(9)
     for dtype in (mg.float32, mg.float64):
         p = mg.full((20,), 0.3, dtype=dtype)
-        show(bits(mg.bernoulli(p)), bits(mg.empty(20, dtype=dtype).bernoulli_(0.3)), bits(mg.empty(20, dtype=dtype).bernoulli_(p)), place(mg))
+        show(bits(mg.bernoulli(p)), bits(mg.empty(20, dtype=dtype).bernoulli_(0.3)),
+             bits(mg.empty(20, dtype=dtype).bernoulli_(p)), place(mg))
     show(bits(mg.bernoulli(mg.ones(20), 0.3)), bits(mg.empty(20, dtype=mg.int64).bernoulli_()), place(mg))
-    show(attempt(lambda: mg.bernoulli(mg.tensor([2.0]))), attempt(lambda: mg.empty(2).bernoulli_(2)), attempt(lambda: mg.bernoulli(mg.tensor([1]))))
+    show(attempt(lambda: mg.bernoulli(mg.tensor([2.0]))), attempt(lambda: mg.empty(2).bernoulli_(2)),
+         attempt(lambda: mg.bernoulli(mg.tensor([1]))))
 
 
 def case_in_place_is_an_operation(mg):
@@ -120,7 +124,8 @@ def case_generator(mg):
     show(generator.initial_seed(), generator.manual_seed(1) is generator, generator.initial_seed())
     mg.manual_seed(0)
     before = place(mg)
-    show(bits(mg.rand(2, generator=generator)), bits(mg.empty(2).normal_(generator=generator)), bits(mg.randperm(4, generator=generator)))
+    show(bits(mg.rand(2, generator=generator)), bits(mg.empty(2).normal_(generator=generator)),
+         bits(mg.randperm(4, generator=generator)))
     show(before == place(mg))
     twin.set_state(generator.get_state())
     show(bits(mg.randn(3, generator=twin)) == bits(mg.randn(3, generator=generator)))

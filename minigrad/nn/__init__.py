@@ -2,8 +2,9 @@
 from . import functional, init, modules, parameter, utils
 from .module import Module
 from .modules import (
-    ELU, GELU, SELU, BatchNorm1d, BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, Hardtanh, HuberLoss,
-    Identity, L1Loss, LayerNorm, LeakyReLU, Linear, LogSigmoid, LogSoftmax, ModuleDict, ModuleList, MSELoss, NLLLoss, ParameterDict,
-    ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus, Softsign, Tanh, Unflatten,
+    ELU, GELU, SELU, BatchNorm1d, BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, Hardtanh,
+    HuberLoss, Identity, L1Loss, LayerNorm, LeakyReLU, Linear, LogSigmoid, LogSoftmax, ModuleDict, ModuleList, MSELoss,
+    NLLLoss, ParameterDict, ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus,
+    Softsign, Tanh, Unflatten,
 )
 from .parameter import Parameter

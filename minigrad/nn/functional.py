@@ -1,6 +1,7 @@
 """``torch.nn.functional``: layers and losses as functions, and the operations that only they need.
 
-What is differentiable here is declared as in `ops`; the functions around the declarations check, warn and choose as PyTorch's do.
+What is differentiable here is declared as in `ops`; the functions around the declarations check, warn and choose as
+PyTorch's do.
 """
 from __future__ import annotations
 
@@ -52,8 +53,9 @@ def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Input and target in one shape, with PyTorch's warning if they were not."""
     if input.array.shape == target.array.shape:
         return input, target
-    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
-                  "incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=3)
+    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+                  "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                  stacklevel=3)
     try:
         shape = np.broadcast_shapes(input.array.shape, target.array.shape)
     except ValueError:
@@ -80,17 +82,19 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if weight.ndim == 2 and input.ndim == 2:
         return ops.addmm(bias, input, ops.t(weight))
     if weight.ndim == 2 and bias.ndim == 1 and input.is_contiguous():
-        rows = input.view(-1, input.shape[-1]) if input.array.size else input.view(math.prod(input.shape[:-1]), input.shape[-1])
+        rows = input.view(math.prod(input.shape[:-1]), input.shape[-1])
         return ops.addmm(bias, rows, ops.t(weight)).view(*input.shape[:-1], weight.shape[0])
     return ops.matmul(input, ops.t(weight)).add_(bias)
 
 
 @op(tex="{weight}[{indices}]",
-    weight=lambda grad, weight_sym_sizes, indices, padding_idx: embedding_dense_backward(grad, indices, weight_sym_sizes[0], padding_idx))
+    weight=lambda grad, weight_sym_sizes, indices, padding_idx:
+        embedding_dense_backward(grad, indices, weight_sym_sizes[0], padding_idx))
 def _embedding(weight, indices: Tensor, padding_idx):
     if indices.dtype not in (np.int64, np.int32):
-        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-                           f"torch.{of_numpy[indices.dtype].scalar_type}Tensor instead (while checking arguments for embedding)")
+        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+                           f"but got torch.{of_numpy[indices.dtype].scalar_type}Tensor instead (while checking arguments "
+                           "for embedding)")
     if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
         raise IndexError("index out of range in self")
     return weight[indices]
@@ -157,8 +161,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 
 # Normalization -------------------------------------------------------------------------------------------------------------
-# One formula for layer and batch norm. The mean and 1/deviation that PyTorch's nodes show as result1 and result2 come in from
-# outside; the derivative computes them again from the input, since a second derivative goes through them too.
+# One formula for layer and batch norm. The mean and 1/deviation that PyTorch's nodes show as result1 and result2 come in
+# from outside; the derivative computes them again from the input, since a second derivative goes through them too.
 
 def _statistics(x: np.ndarray, dims: tuple, eps: float) -> tuple[np.ndarray, np.ndarray]:
     average = x.mean(axis=dims, keepdims=True)
@@ -217,8 +221,8 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     """
     shape = tuple(normalized_shape)
     if tuple(input.shape[-len(shape):]) != shape:
-        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
-                           f"got input of size{list(input.shape)}")
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
+                           f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 
 
@@ -244,14 +248,16 @@ def _column(channels: Any, x: Any) -> Any:
     bias=lambda grad: ops.sum(grad, _all_but_channels(grad)))
 def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, eps, result1: Tensor,
                        result2: Tensor):
-    center, scale = (result1, result2) if training else (running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps)))
+    center, scale = result1, result2
+    if not training:
+        center, scale = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
     normed = (input - _column(center, input)) * _column(scale, input)
     return _affine(normed, _column(weight, input), _column(bias, input))
 
 
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """Mean 0 and variance 1 for each channel (dimension 1), then ``* weight + bias``; outside of training by the running ones.
+    """Mean 0 and variance 1 for each channel (dimension 1), then ``* weight + bias``; not in training by the running ones.
 
     Source: Ioffe and Szegedy, Batch Normalization, 2015.
 
@@ -264,7 +270,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     n = math.prod(input.shape[d] for d in dims)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    center, scale = (x.reshape(-1) for x in _statistics(input.array, dims, eps)) if training else np.empty((2, 0), input.array.dtype)
+    center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
+    center, scale = center.reshape(-1), scale.reshape(-1)
     if training and running_mean is not None:
         variance = input.array.var(axis=dims, ddof=1)
         for running, new in ((running_mean, center), (running_var, variance)):
@@ -274,8 +281,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
 
 
 # Activations ---------------------------------------------------------------------------------------------------------------
-# Where PyTorch has a backward kernel of its own (LeakyReluBackwardBackward0 in second derivatives) so has this; a formula made of
-# ordinary operations stands for it where the kernel would only repeat the formula.
+# Where PyTorch has a backward kernel of its own (LeakyReluBackwardBackward0 in second derivatives) so has this; a formula
+# made of ordinary operations stands for it where the kernel would only repeat the formula.
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The positive part."""
@@ -289,7 +296,8 @@ def _leaky_relu(self, negative_slope):
 
 
 @op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}",
-    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope), self=lambda grad: zeros_of(grad))
+    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
+    self=lambda grad: zeros_of(grad))
 def leaky_relu_backward(grad_output, self, negative_slope):
     """The gradient of leaky_relu."""
     return np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope))
@@ -303,7 +311,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @op(inplace=True, tex=r"\operatorname{{elu}}({self})",
     self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
-    return np.where(self > 0, self * self.dtype.type(scale), np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale))
+    curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
+    return np.where(self > 0, self * self.dtype.type(scale), curve)
 
 
 @op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
@@ -336,7 +345,8 @@ def _hardtanh(self, min_val, max_val):
 
 
 @op(tex="{grad_output} [{min_val} < {self} < {max_val}]",
-    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val), self=lambda grad: zeros_of(grad))
+    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
+    self=lambda grad: zeros_of(grad))
 def hardtanh_backward(grad_output, self, min_val, max_val):
     """The gradient of hardtanh: 0 outside, the bounds included."""
     return np.where((self > min_val) & (self < max_val), grad_output, grad_output.dtype.type(0))
@@ -352,7 +362,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6, inplace)
 
 
-@op(tex=r"\operatorname{{softplus}}({self})", self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
+@op(tex=r"\operatorname{{softplus}}({self})",
+    self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
 def _softplus(self, beta, threshold):
     return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
 
@@ -360,7 +371,8 @@ def _softplus(self, beta, threshold):
 @op(tex=r"\sigma({self}) {grad_output}",
     grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     self=lambda grad, grad_output, self, beta, threshold:
-        where(self * beta > threshold, 0, grad * grad_output * beta * sigmoid(self * beta) * (1 - sigmoid(self * beta))))
+        where(self * beta > threshold, 0,
+              grad * grad_output * beta * sigmoid(self * beta) * (1 - sigmoid(self * beta))))
 def softplus_backward(grad_output, self, beta, threshold):
     """The gradient of softplus."""
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
@@ -377,7 +389,8 @@ def logsigmoid(self):
     return -np.logaddexp(-self, self.dtype.type(0))
 
 
-@op(inplace=True, tex=r"{self} \sigma({self})", self=lambda grad, self: grad * sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+@op(inplace=True, tex=r"{self} \sigma({self})",
+    self=lambda grad, self: grad * sigmoid(self) * (1 + self * (1 - sigmoid(self))))
 def _silu(self):
     return self / (1 + np.exp(-self))
 
@@ -415,7 +428,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return _gelu(input, approximate)
 
 
-@op(tex="{self}[{self} > {threshold}]", self=lambda grad, self, threshold: ops.elementwise._threshold_backward(grad, self, threshold))
+@op(tex="{self}[{self} > {threshold}]",
+    self=lambda grad, self, threshold: ops.elementwise._threshold_backward(grad, self, threshold))
 def _threshold(self, threshold, value):
     return np.where(self > threshold, self, self.dtype.type(value))
 
@@ -437,8 +451,8 @@ def softsign(input: Tensor) -> Tensor:
 
 def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
     if dim is None:
-        warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-                      stacklevel=3)
+        warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                      "argument.", stacklevel=3)
         return 0 if input.ndim in (0, 1, 3) else 1
     return dim
 
@@ -522,12 +536,16 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = same_shape(input, target)
-    return _smooth_l1_loss(input, target, reduction_number(reduction), beta) if beta else l1_loss(input, target, reduction=reduction)
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return _smooth_l1_loss(input, target, reduction_number(reduction), beta)
 
 
 @op(tex=r"\operatorname{{huber}}({self}, {target})",
-    self=lambda grad, self, target, reduction, delta: grad * _soft_sign(self - target, delta) * (delta * share(self, reduction)),
-    target=lambda grad, self, target, reduction, delta: grad * _soft_sign(target - self, delta) * (delta * share(self, reduction)))
+    self=lambda grad, self, target, reduction, delta:
+        grad * _soft_sign(self - target, delta) * (delta * share(self, reduction)),
+    target=lambda grad, self, target, reduction, delta:
+        grad * _soft_sign(target - self, delta) * (delta * share(self, reduction)))
 def _huber_loss(self, target, reduction, delta):
     _check_dtype(self, target)
     distance = np.abs(self - target)
@@ -541,8 +559,8 @@ def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta:
     return _huber_loss(*same_shape(input, target), reduction_number(reduction), delta)
 
 
-# A class number t picks -input[t]. `counted` says how much each example counts, and total_weight adds that up: of a mean, the
-# divisor. Examples whose target is ignore_index do not count.
+# A class number t picks -input[t]. `counted` says how much each example counts, and total_weight adds that up: of a mean,
+# the divisor. Examples whose target is ignore_index do not count.
 
 def _place(target: np.ndarray, counted: np.ndarray, classes: int, ndim: int) -> tuple:
     """The index of the picked elements in an input with `ndim` dimensions."""
@@ -555,9 +573,15 @@ def _place(target: np.ndarray, counted: np.ndarray, classes: int, ndim: int) -> 
     return batch[0], target, *batch[1:]
 
 
+def _classes(scores: Any) -> int:
+    return scores.shape[0 if scores.ndim == 1 else 1]
+
+
 def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, dtype: np.dtype) -> np.ndarray:
     counted = target != ignore_index
-    return counted.astype(dtype) if weight is None else np.where(counted, weight[np.where(counted, target, 0)], dtype.type(0))
+    if weight is None:
+        return counted.astype(dtype)
+    return np.where(counted, weight[np.where(counted, target, 0)], dtype.type(0))
 
 
 @op(tex=r"-{self}_{{{target}}}",
@@ -565,7 +589,7 @@ def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, d
         nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
 @np.errstate(invalid="ignore")       # nothing counted: NaN, as in PyTorch
 def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
-    place = _place(target, target != ignore_index, self.shape[-1 if self.ndim == 1 else 1], self.ndim)
+    place = _place(target, target != ignore_index, _classes(self), self.ndim)
     counted = _counted(target, weight, ignore_index, self.dtype)
     losses = -self[place] * counted
     if reduction == 0:
@@ -579,14 +603,15 @@ def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, to
         _nll_loss(grad, target, weight, reduction, ignore_index, total_weight),
     self=lambda grad: zeros_of(grad))
 @np.errstate(invalid="ignore", divide="ignore")
-def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
+def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index,
+                      total_weight: Tensor):
     """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
     out = np.zeros_like(self)
     values = -grad_output * _counted(target, weight, ignore_index, self.dtype)
     if reduction == 1:
         values = values / total_weight
     kept = target != ignore_index
-    out[_place(target, kept, self.shape[-1 if self.ndim == 1 else 1], self.ndim)] = np.where(kept, values, values.dtype.type(0))
+    out[_place(target, kept, _classes(self), self.ndim)] = np.where(kept, values, values.dtype.type(0))
     return out
 
 
@@ -609,10 +634,10 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ign
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.array.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
-    classes = input.shape[0 if input.ndim == 1 else 1]
+    classes = _classes(input)
     if weight is not None and tuple(weight.shape) != (classes,):
-        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-                           f"shape: {list(weight.shape)}")
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+                           f"tensor of shape: {list(weight.shape)}")
     if weight is not None and weight.dtype is not input.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
     _place(target.array, target.array != ignore_index, classes, 1)
@@ -660,18 +685,19 @@ def _binary_cross_entropy(self, target, weight: Operand, reduction):
     return reduce(losses if weight is None else losses * weight, reduction)
 
 
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *,
+                         reduction: str = "mean") -> Tensor:
     """Minus the logarithm of the probability given to what happened; logarithms stop at -100.
 
     Raises
     ------
     ValueError, RuntimeError
-        "Using a target size (torch.Size([3])) that is different to the input size (torch.Size([2, 3])) is deprecated. …"
+        "Using a target size (…) that is different to the input size (…) is deprecated. …"
     """
     number = reduction_number(reduction)
     if target.shape != input.shape:
-        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
-                         "Please ensure they have the same size.")
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+                         "deprecated. Please ensure they have the same size.")
     return _binary_cross_entropy(input, target, weight, number)
 
 
@@ -679,7 +705,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     self=lambda grad, self, target, weight, pos_weight, reduction:
         _scaled(grad, weight) * _logits_slope(self, target, pos_weight) * share(self, reduction),
     target=lambda grad, self, target, weight, pos_weight, reduction:
-        _scaled(grad, weight) * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)) * share(target, reduction))
+        _scaled(grad, weight) * share(target, reduction)
+        * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
         names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
@@ -696,8 +723,8 @@ def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
     return (positive + 1 - target) * sigmoid(x) - positive
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
-                                     pos_weight: Tensor | None = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *,
+                                     reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
     """`binary_cross_entropy` of ``sigmoid(input)``, exact also where sigmoid is 0 or 1.
 
     Raises

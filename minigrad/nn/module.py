@@ -204,7 +204,8 @@ class Module:
         """This module and all below it."""
         return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
-    def _named_members(self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Tensor]]:
+    def _named_members(self, registry: str, prefix: str, recurse: bool,
+                       remove_duplicate: bool) -> Iterator[tuple[str, Tensor]]:
         seen: set[Tensor] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
@@ -224,7 +225,8 @@ class Module:
         """All parameters: what an optimizer is given."""
         return (param for _, param in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers with dotted names."""
         return self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
@@ -295,7 +297,8 @@ class Module:
         TypeError
             "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=torch.int64"
         """
-        dtype = next((d for a in (*args, kwargs.get("dtype")) if hasattr(d := getattr(a, "dtype", a), "is_floating_point")), None)
+        asked = [getattr(a, "dtype", a) for a in (*args, kwargs.get("dtype"))]
+        dtype = next((d for d in asked if hasattr(d, "is_floating_point")), None)
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
         return self._apply(lambda t: t.to(*args, **kwargs) if t.is_floating_point() else t)
@@ -395,7 +398,7 @@ class Module:
     def _hook_last_node(self, result: Any) -> None:
         """The old kind of backward hook: on the node that made the result, whatever that is."""
         while not isinstance(result, Tensor):
-            result = next(v for v in result.values() if isinstance(v, Tensor)) if isinstance(result, dict) else result[0]
+            result = next(iter(result.values() if isinstance(result, dict) else result))
         if result.grad_fn is not None:
             for hook in self._backward_hooks.values():
                 result.grad_fn.register_hook(lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out))
@@ -407,7 +410,8 @@ class Module:
                 hooks[number] = hooks.pop(number)
         return handle
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False,
+                                  with_kwargs: bool = False) -> RemovableHandle:
         """Call ``hook(module, args)`` before forward; what it returns replaces the arguments."""
         handle = self._register(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -447,12 +451,14 @@ class Module:
     # State ------------------------------------------------------------------------------------------------------------
 
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
-        tensors = {**self._parameters, **{n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}}
+        tensors = {**self._parameters,
+                   **{n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}}
         for name, tensor in tensors.items():
             if tensor is not None:
                 destination[prefix + name] = tensor if keep_vars else tensor.detach()
 
-    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+    def state_dict(self, *, destination: dict | None = None, prefix: str = "",
+                   keep_vars: bool = False) -> dict[str, Tensor]:
         """All parameters and persistent buffers by dotted name, detached: they share memory with the module."""
         if destination is None:
             destination = OrderedDict()
@@ -471,8 +477,8 @@ class Module:
                 raise RuntimeError("state_dict post-hook must return None")
         return destination
 
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, strict: bool, missing_keys: list[str],
-                              unexpected_keys: list[str], error_msgs: list[str]) -> None:
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, strict: bool,
+                              missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
         for hook in self._load_state_dict_pre_hooks.values():
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = {name: t for name, t in (*self._parameters.items(), *self._buffers.items())
@@ -489,7 +495,8 @@ class Module:
                 if key.startswith(prefix) and name not in (self._modules if rest else own):
                     unexpected_keys.append(key)
 
-    def _load_tensor(self, name: str, tensor: Tensor, key: str, loaded: Any, metadata: dict, error_msgs: list[str]) -> None:
+    def _load_tensor(self, name: str, tensor: Tensor, key: str, loaded: Any, metadata: dict,
+                     error_msgs: list[str]) -> None:
         if not isinstance(loaded, Tensor):
             error_msgs.append(f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                               f"checkpoint but received {type(loaded)}")
@@ -507,7 +514,8 @@ class Module:
         with no_grad():
             tensor.copy_(loaded)
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True,
+                        assign: bool = False) -> IncompatibleKeys:
         """Copy tensors into the parameters and buffers of the same names (`assign`: take the tensors themselves).
 
         Raises

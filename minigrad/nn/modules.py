@@ -23,11 +23,13 @@ class Linear(Module):
     Weight and bias start uniform in ±1/sqrt(in_features).
     """
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(creation.empty(out_features, in_features, dtype=dtype, device=device))
-        self.register_parameter("bias", Parameter(creation.empty(out_features, dtype=dtype, device=device)) if bias else None)
+        bias = creation.empty(out_features, dtype=dtype, device=device) if bias else None
+        self.register_parameter("bias", None if bias is None else Parameter(bias))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -74,13 +76,14 @@ class Embedding(Module):
 class LayerNorm(Module):
     """Mean 0 and variance 1 over the last dimensions, then a weight and a bias for each of their elements."""
 
-    def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, elementwise_affine: bool = True,
+                 bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         for name, wanted in {"weight": elementwise_affine, "bias": elementwise_affine and bias}.items():
-            self.register_parameter(name, Parameter(creation.empty(self.normalized_shape, dtype=dtype)) if wanted else None)
+            values = creation.empty(self.normalized_shape, dtype=dtype, device=device)
+            self.register_parameter(name, Parameter(values) if wanted else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -106,7 +109,8 @@ class BatchNorm1d(Module):
         self.track_running_stats = track_running_stats
         for name in ("weight", "bias"):
             self.register_parameter(name, Parameter(creation.empty(num_features, dtype=dtype)) if affine else None)
-        buffers = {"running_mean": creation.zeros(num_features, dtype=dtype), "running_var": creation.ones(num_features, dtype=dtype),
+        buffers = {"running_mean": creation.zeros(num_features, dtype=dtype),
+                   "running_var": creation.ones(num_features, dtype=dtype),
                    "num_batches_tracked": creation.scalar_tensor(0, dtype=int64)}
         for name, buffer in buffers.items():
             self.register_buffer(name, buffer if track_running_stats else None)
@@ -394,8 +398,8 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
-                                        label_smoothing=self.label_smoothing)
+        return functional.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
+                                        reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
 class BCELoss(_WeightedLoss):
@@ -408,7 +412,8 @@ class BCELoss(_WeightedLoss):
 class BCEWithLogitsLoss(_WeightedLoss):
     """Cross-entropy of two classes, of scores."""
 
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> None:
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean",
+                 pos_weight: Tensor | None = None) -> None:
         super().__init__(weight, reduction=reduction)
         self.register_buffer("pos_weight", pos_weight)
 
@@ -483,9 +488,9 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0] if len(args) == 1 and isinstance(args[0], OrderedDict) else {str(i): m for i, m in enumerate(args)}
-        for name, module in named.items():
-            self.add_module(name, module)
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else enumerate(args):
+            self.add_module(str(name), module)
 
     def __getitem__(self, idx: int | slice) -> Module:
         if isinstance(idx, slice):

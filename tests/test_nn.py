@@ -1,0 +1,438 @@
+"""nn is PyTorch's: functions with both derivatives, modules as they print and behave, files that cannot run code.
+
+What the truth suite asks of modules (registries, state_dict, containers, clipping) is not asked again here.
+"""
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+import minigrad
+from tests.recorded import cases_in, differences_from_pytorch, recorded
+from tests.truth.harness import attempt, compare, run, show, tree
+
+
+def ask(mg, functions, *inputs):
+    """Value, node, gradient and second derivative of functions of the same inputs; or the error."""
+    for name, function in functions.items():
+        y = attempt(lambda function=function: function(*inputs))
+        show(f"{name}:", y)
+        if not getattr(y, "requires_grad", False):
+            continue
+        x = next(t for t in inputs if t.requires_grad)
+        weights = mg.arange(1.0, 1.0 + y.numel(), dtype=y.dtype).view(y.shape) / 8
+        grad, = mg.autograd.grad((y * weights).sum(), x, create_graph=True)
+        show("  ", tree(y), grad.detach())
+        if grad.requires_grad:
+            second, = mg.autograd.grad((grad * grad).sum(), x, allow_unused=True, materialize_grads=True)
+            show("  ", second)
+
+
+def rounded(tensor):
+    """Without the last digits, where PyTorch adds 1e-12 to a denominator or sums in float32's way; and without -0."""
+    return (tensor * 1e8).round() / 1e8 + 0.0
+
+
+def numbers(mg, dtype="float64"):
+    return mg.tensor([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]], dtype=getattr(mg, dtype), requires_grad=True)
+
+
+def case_linear(mg):
+    """What PyTorch composes a linear layer of, by rank, bias and layout."""
+    F = mg.nn.functional
+    weight, bias = mg.ones(2, 3, requires_grad=True), mg.ones(2, requires_grad=True)
+    for b in (bias, None):
+        for shape in ((3,), (4, 3), (2, 4, 3), (0, 3)):
+            for flag in (True, False):
+                y = F.linear(mg.ones(shape, requires_grad=flag), weight, b)
+                show(shape, flag, y.shape, tree(y))
+    show(F.linear(mg.ones(4, 3), weight, bias)._version, F.linear(mg.ones(3), weight, bias)._version)
+    y = F.linear(mg.ones(3, 4, 2).transpose(0, 2), weight, bias)
+    show(y.shape, tree(y), y._version)
+    vector = mg.ones(3, requires_grad=True)
+    for x, w, b in ((mg.ones(3), vector, None), (mg.ones(3), vector, mg.ones(())),
+                    (mg.ones(2, 2, 3), vector, mg.ones(())),
+                    (mg.ones(4, 3), weight, mg.ones(4, 2)), (mg.ones(5, 4, 3), weight, mg.ones(4, 2)),
+                    (mg.ones(2, 2, 3), weight, mg.ones(()))):
+        show(tree(F.linear(x, w, b)))
+    for x, b in ((mg.ones(4), bias), (mg.ones(4, 2), bias), (mg.ones(5, 4, 2), bias), (mg.ones(()), bias),
+                 (mg.ones(4), None),
+                 (mg.ones(4, 3).double(), bias), (mg.ones(4, 3).double(), None), (mg.ones(3), mg.ones(4, 2))):
+        show(attempt(lambda x=x, b=b: F.linear(x, weight, b)))
+
+
+def case_activations(mg):
+    F = mg.nn.functional
+    ask(mg, {
+        "relu": F.relu, "relu6": F.relu6, "leaky_relu": lambda x: F.leaky_relu(x, 0.25),
+        "elu": lambda x: F.elu(x, 0.75), "selu": F.selu,
+        "hardtanh": F.hardtanh, "wide hardtanh": lambda x: F.hardtanh(x, -2, 2), "sigmoid": F.sigmoid, "tanh": F.tanh,
+        "softplus": F.softplus, "straight softplus": lambda x: F.softplus(x, 2, 3), "softsign": F.softsign,
+        "threshold": lambda x: F.threshold(x, 0.5, 20.0), "softmax": lambda x: F.softmax(x, 1),
+        "log_softmax": lambda x: F.log_softmax(x, 0),
+        "softmax of what": lambda x: F.softmax(x),
+        "log_softmax of what": lambda x: F.log_softmax(x), "approximate": lambda x: F.gelu(x, approximate="foo"),
+    }, numbers(mg))
+    show(tree(F.softmax(numbers(mg), -1, dtype=mg.float32)), F.softmax(numbers(mg), -1, dtype=mg.float32))
+
+
+def case_activations_whose_second_graph_is_composed(mg):
+    """The same values; PyTorch has one node for what are several here."""
+    F, x = mg.nn.functional, numbers(mg)
+    for function in (F.gelu, lambda x: F.gelu(x, approximate="tanh"), F.silu, F.logsigmoid):
+        y = function(x)
+        grad, = mg.autograd.grad(y.sum(), x, create_graph=True)
+        second, = mg.autograd.grad((grad * grad).sum(), x)
+        show(tree(y), y, grad.detach(), second)
+
+
+def case_activations_in_place(mg):
+    F = mg.nn.functional
+    for function in (F.relu, F.relu6, F.leaky_relu, F.elu, F.selu, F.hardtanh, F.silu):
+        x = numbers(mg)
+        y = x * 2
+        z = function(y, inplace=True)
+        z.sum().backward()
+        show(z is y, y._version, y.detach(), x.grad, attempt(lambda x=x, function=function: function(x, inplace=True)))
+
+
+def case_regression_losses(mg):
+    F, target = mg.nn.functional, mg.ones(2, 3, dtype=mg.float64) * 0.75
+    for reduction in ("mean", "sum", "none"):
+        ask(mg, {
+            "mse": lambda x, t, r=reduction: F.mse_loss(x, t, reduction=r), "l1": lambda x, t,
+            r=reduction: F.l1_loss(x, t, reduction=r),
+            "smooth_l1": lambda x, t, r=reduction: F.smooth_l1_loss(x, t, reduction=r, beta=0.5),
+            "huber": lambda x, t, r=reduction: F.huber_loss(x, t, reduction=r, delta=0.75)}, numbers(mg), target)
+    ask(mg, {
+        "mse by target": lambda t, x: F.mse_loss(x, t), "huber by target": lambda t, x: F.huber_loss(x, t, delta=0.75),
+        "mse of a row": lambda x, t: F.mse_loss(x, t[0]), "l1 of a row": lambda x, t: F.l1_loss(x, t[0]),
+        "mse of what": lambda x, t: F.mse_loss(x, t[0, :2]), "sharp": lambda x, t: F.smooth_l1_loss(x, t, beta=0.0),
+        "beta": lambda x, t: F.smooth_l1_loss(x, t, beta=-1.0), "delta": lambda x, t: F.huber_loss(x, t, delta=0.0),
+        "reduction": lambda x, t: F.mse_loss(x, t, reduction="avg"), "mixed": lambda x, t: F.mse_loss(x, t.float()),
+        "whole": lambda x, t: F.mse_loss(x, t.long())}, numbers(mg), target)
+
+
+def case_cross_entropy(mg):
+    F, target = mg.nn.functional, mg.tensor([0, 1])
+    weight = mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64)
+    for reduction in ("mean", "sum", "none"):
+        ask(mg, {
+            "plain": lambda x, r=reduction: F.cross_entropy(x, target, reduction=r),
+            "weighted": lambda x, r=reduction: F.cross_entropy(x, target, weight, reduction=r),
+            "ignored": lambda x, r=reduction: F.cross_entropy(x, target, ignore_index=1, reduction=r),
+            "nll": lambda x, r=reduction: F.nll_loss(x, target, weight, ignore_index=0, reduction=r)}, numbers(mg))
+    ask(mg, {
+        "vector": lambda x: F.cross_entropy(x[0], mg.tensor(1)), "bytes": lambda x: F.nll_loss(x, target.to(mg.uint8)),
+        "all ignored": lambda x: F.cross_entropy(x, target * 0 + 1, ignore_index=1),
+        "empty": lambda x: F.nll_loss(x[:0], target[:0]),
+        "empty sum": lambda x: F.nll_loss(x[:0], target[:0], reduction="sum"),
+        "no weight": lambda x: F.nll_loss(x, target * 0, weight - 1),
+        "out": lambda x: F.cross_entropy(x, mg.tensor([0, 5])),
+        "below": lambda x: F.cross_entropy(x, mg.tensor([0, -1])),
+        "batch": lambda x: F.cross_entropy(x, mg.tensor([0, 1, 2])),
+        "floats": lambda x: F.nll_loss(x, mg.tensor([0.0, 1.0])),
+        "weights": lambda x: F.nll_loss(x, target, mg.ones(2)),
+        "weight dtype": lambda x: F.nll_loss(x, target, mg.ones(3)),
+        "columns": lambda x: F.nll_loss(x, mg.tensor([[0], [1]])),
+        "scalar": lambda x: F.nll_loss(x.sum(), mg.tensor(0)),
+        "smoothing": lambda x: F.cross_entropy(x, target, label_smoothing=1.5)}, numbers(mg))
+
+
+def case_cross_entropy_composed(mg):
+    """Label smoothing, probabilities, more dimensions: the same values, some node names of PyTorch's C++ differ."""
+    F, x, weight = mg.nn.functional, numbers(mg), mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64)
+    classes, shares = mg.tensor([0, 1]), mg.tensor([[0.25, 0.5, 0.25], [1.0, 0.0, 0.0]], dtype=mg.float64)
+    for reduction in ("mean", "sum", "none"):
+        for loss in (F.cross_entropy(x, classes, label_smoothing=0.25, reduction=reduction),
+                     F.cross_entropy(x, shares, reduction=reduction),
+                     F.cross_entropy(x, classes, weight, ignore_index=1, label_smoothing=0.25, reduction=reduction),
+                     F.cross_entropy(x, shares, weight, label_smoothing=0.25, reduction=reduction),
+                     F.cross_entropy(x[:, :, None], classes[:, None], weight, reduction=reduction)):
+            show(loss, mg.autograd.grad(loss.sum(), x)[0])
+
+
+def case_binary_cross_entropy(mg):
+    F, target = mg.nn.functional, mg.tensor([[0.25, 1.0, 0.5], [0.0, 0.75, 1.0]], dtype=mg.float64)
+    weight, x = mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64), numbers(mg)
+    for reduction in ("mean", "sum", "none"):
+        for w in (None, weight):
+            for loss in (F.binary_cross_entropy(x.sigmoid(), target, w, reduction=reduction),
+                         F.binary_cross_entropy_with_logits(x, target, w, reduction=reduction),
+                         F.binary_cross_entropy_with_logits(x, target, pos_weight=w, reduction=reduction)):
+                grad, = mg.autograd.grad(loss.sum(), x, create_graph=True)
+                show(type(loss.grad_fn).__name__, loss, grad.detach(),
+                     rounded(mg.autograd.grad(grad.exp().sum(), x)[0]))
+    by_target = target.clone().requires_grad_()
+    show(mg.autograd.grad(F.binary_cross_entropy(x.detach().sigmoid(), by_target), by_target)[0],
+         mg.autograd.grad(F.binary_cross_entropy_with_logits(x.detach(), by_target, pos_weight=weight), by_target)[0])
+    sure = mg.tensor([0.0, 1.0])
+    show(F.binary_cross_entropy(sure, 1 - sure), F.binary_cross_entropy_with_logits(sure * 2000 - 1000, sure))
+    for wrong in (lambda: F.binary_cross_entropy(x, target), lambda: F.binary_cross_entropy(sure, sure * 3),
+                  lambda: F.binary_cross_entropy(sure, target), lambda: F.binary_cross_entropy(sure, sure.long()),
+                  lambda: F.binary_cross_entropy_with_logits(sure, target),
+                  lambda: F.binary_cross_entropy_with_logits(sure, sure.long())):
+        show(attempt(wrong))
+
+
+def case_norms(mg):
+    """Values and first derivatives by every argument; second ones by the input."""
+    F, x = mg.nn.functional, numbers(mg)
+    weight, bias = (mg.tensor(v, dtype=mg.float64, requires_grad=True) for v in ([1.0, 2.0, 0.5], [0.0, 1.0, -1.0]))
+    mean, var = mg.tensor([1.0, 0.0, 2.0], dtype=mg.float64), mg.tensor([1.0, 4.0, 0.25], dtype=mg.float64)
+    long = (x[:, :, None] * mg.tensor([1.0, 2.0, 4.0], dtype=mg.float64)).detach().requires_grad_()
+    for y, wrt in ((F.layer_norm(x, (3,), weight, bias), (x, weight, bias)), (F.layer_norm(x, (2, 3), eps=0.5), (x,)),
+                   (F.batch_norm(x, None, None, weight, bias, True, eps=0.5), (x, weight, bias)),
+                   (F.batch_norm(x, mean, var, weight, bias), (x, weight, bias)),
+                   (F.batch_norm(long, mean.clone(), var.clone(), weight, bias, True, eps=0.5), (long, weight, bias)),
+                   (F.batch_norm(long, mean, var, weight, bias), (long, weight, bias))):
+        grads = mg.autograd.grad((y**3).sum(), wrt, create_graph=True)
+        show(tree(y), y, *[g.detach() for g in grads])
+        show(rounded(mg.autograd.grad((grads[0] ** 2).sum(), wrt[0])[0]))
+    show(F.normalize(x), F.normalize(x, p=1.0, dim=0))
+    for wrong in (lambda: F.layer_norm(x, (2,)), lambda: F.batch_norm(x[:1], None, None, training=True)):
+        show(attempt(wrong))
+
+
+def case_batch_norm_module(mg):
+    layer, x = mg.nn.BatchNorm1d(3).double(), numbers(mg)
+    show(layer(x).detach(), layer.running_mean, layer.running_var, layer.num_batches_tracked)
+    layer(x * 2)
+    layer.eval()
+    show(layer(x).detach(), layer.running_mean, layer.running_var, layer.num_batches_tracked, list(layer.state_dict()))
+    show(attempt(lambda: layer(x[0])), attempt(lambda: layer(x[:, :2])))
+
+
+def case_embedding(mg):
+    F, x = mg.nn.functional, numbers(mg)
+    for y in (F.embedding(mg.tensor([0, 1, 1]), x), F.embedding(mg.tensor([[0, 1], [1, 1]]), x, padding_idx=-1)):
+        weights = mg.arange(1.0, 1.0 + y.numel(), dtype=mg.float64).view(y.shape)
+        show(tree(y), y.detach(), mg.autograd.grad((y * weights).sum(), x)[0])
+    show(attempt(lambda: F.embedding(mg.tensor([0, 2]), x)), attempt(lambda: F.embedding(mg.tensor([0.0]), x)),
+         attempt(lambda: F.embedding(mg.tensor([0]), x, padding_idx=2)))
+    show(F.one_hot(mg.tensor([0, 2, 1])), F.one_hot(mg.tensor([[0], [2]]), 4).shape)
+    for numbers_, n in (([0, 5], 3), ([-1], 3), ([1.0], 3)):
+        show(attempt(lambda numbers_=numbers_, n=n: F.one_hot(mg.tensor(numbers_), n)))
+
+
+def case_dropout(mg):
+    F, x = mg.nn.functional, mg.ones(8, requires_grad=True)
+    mg.manual_seed(0)
+    y = F.dropout(x, 0.25)
+    show(tree(y), y, mg.autograd.grad(y.sum(), x)[0])
+    show(F.dropout(x, 0.5, training=False) is x, F.dropout(x, 0.0) is x, F.dropout(x, 1.0),
+         attempt(lambda: F.dropout(x, 1.5)))
+    layer = mg.nn.Dropout(0.5)
+    show(layer(x), layer.eval()(x) is x, attempt(lambda: mg.nn.Dropout(-1)))
+
+
+def case_initialization(mg):
+    init = mg.nn.init
+    mg.manual_seed(1)
+    for fill in (init.zeros_, init.ones_, init.eye_, lambda t: init.constant_(t, 3), init.uniform_,
+                 lambda t: init.normal_(t, 1, 2),
+                 init.xavier_uniform_, lambda t: init.xavier_normal_(t, 2.0), init.kaiming_uniform_,
+                 lambda t: init.kaiming_normal_(t, mode="fan_out", nonlinearity="relu")):
+        parameter = mg.nn.Parameter(mg.empty(2, 3))
+        show(fill(parameter) is parameter, parameter, parameter._version)
+    for wrong in (lambda: init.kaiming_uniform_(mg.empty(3)), lambda: init.kaiming_uniform_(mg.empty(2, 2), mode="foo"),
+                  lambda: init.calculate_gain("foo"), lambda: init.eye_(mg.empty(3)),
+                  lambda: init.kaiming_uniform_(mg.empty(0, 3))):
+        show(attempt(wrong))
+    show([init.calculate_gain(n) for n in ("linear", "tanh", "relu", "selu", "leaky_relu")],
+         init.calculate_gain("leaky_relu", 2.0))
+
+
+def case_printed_modules(mg):
+    nn = mg.nn
+    for module in (
+            nn.LeakyReLU(0.25, True), nn.ELU(), nn.SELU(), nn.GELU(), nn.SiLU(True), nn.Softplus(2, 3), nn.Softmax(),
+            nn.LogSoftmax(1),
+            nn.Hardtanh(), nn.ReLU6(), nn.Sigmoid(), nn.Tanh(), nn.LogSigmoid(), nn.Softsign(), nn.Identity(3, a=4),
+            nn.Dropout(),
+            nn.Embedding(10, 3, padding_idx=-1), nn.LayerNorm((2, 3), bias=False), nn.LayerNorm(4, 1e-3, False),
+            nn.BatchNorm1d(4, affine=False),
+            nn.Flatten(), nn.Unflatten(1, (2, 2)), nn.Linear(2, 1, bias=False),
+            nn.Sequential(OrderedDict(a=nn.ReLU(), b=nn.Linear(1, 1))),
+            nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Sequential(nn.Tanh(), nn.Tanh())]), nn.ModuleList(),
+            nn.ModuleDict({"a": nn.ReLU()}),
+            nn.ParameterList([mg.ones(2)]), nn.ParameterList([mg.ones(2), mg.ones(2, 3)]),
+            nn.ParameterDict({"a": mg.ones(2)}),
+            nn.CrossEntropyLoss(ignore_index=3), nn.BCEWithLogitsLoss(pos_weight=mg.ones(2)),
+            nn.SmoothL1Loss(beta=2.0)):
+        print(module)
+    show(attempt(lambda: nn.Module()(3)), attempt(lambda: nn.Module(3)), attempt(lambda: nn.Module(a=3)),
+         attempt(lambda: nn.Module().foo))
+
+
+def case_module_losses(mg):
+    nn, x, target = mg.nn, numbers(mg), mg.ones(2, 3, dtype=mg.float64) * 0.75
+    weight = mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64)
+    for loss in (nn.MSELoss(), nn.L1Loss(reduction="sum"), nn.SmoothL1Loss(beta=0.5), nn.HuberLoss(delta=0.5),
+                 nn.BCEWithLogitsLoss(weight, pos_weight=weight)):
+        show(loss(x, target))
+    for loss in (nn.CrossEntropyLoss(weight, ignore_index=0, label_smoothing=0.25),
+                 nn.NLLLoss(weight, reduction="none")):
+        show(loss(x, mg.tensor([0, 1])), [name for name, _ in loss.named_buffers()])
+    show(nn.BCELoss()(x.sigmoid(), target))
+
+
+def case_parameter(mg):
+    source = mg.ones(2)
+    p = mg.nn.Parameter(source)
+    source.add_(1)
+    show(p, p._version, p._base is None, p.is_leaf, mg.nn.Parameter(source.requires_grad_() * 2).is_leaf)
+    with mg.no_grad():
+        show(mg.nn.Parameter(mg.ones(1)).requires_grad)
+    p.grad = mg.ones(2)
+    twin = copy.deepcopy(p)
+    show(type(twin) is type(p), twin.requires_grad, twin.grad, type(p + 1) is mg.Tensor, type(p.detach()) is mg.Tensor)
+    print(p, pickle.loads(pickle.dumps(mg.nn.Parameter(mg.ones(1), requires_grad=False))))
+    show(attempt(lambda: mg.nn.Parameter(mg.ones(2, dtype=mg.int64))),
+         mg.nn.Parameter(mg.ones(2, dtype=mg.int64), requires_grad=False),
+         mg.nn.Parameter().shape)
+
+
+def case_full_backward_hooks(mg):
+    layer = mg.nn.Linear(2, 2).double()
+    with mg.no_grad():
+        layer.weight.copy_(mg.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        layer.bias.zero_()
+    layer.register_full_backward_hook(lambda m, grad_in, grad_out: show("hook", type(m).__name__, grad_in, grad_out))
+    twice = layer.register_full_backward_hook(lambda m, grad_in, grad_out: (grad_in[0] * 2,), prepend=True)
+    layer.register_full_backward_pre_hook(lambda m, grad_out: (grad_out[0] * 10,))
+    x = mg.ones(1, 2, dtype=mg.float64, requires_grad=True)
+    y = layer(x)
+    show(tree(y))
+    y.sum().backward()
+    show(x.grad, layer.weight.grad)
+    twice.remove()
+    layer(x.detach()).sum().backward()
+    show(attempt(lambda: layer.register_backward_hook(print)))
+    with mg.no_grad():
+        show(layer(x).grad_fn)
+    wrong = mg.nn.ReLU()
+    wrong.register_full_backward_hook(lambda m, grad_in, grad_out: (None, None))
+    show(attempt(lambda: wrong(x).sum().backward()))
+    old = mg.nn.ReLU()
+    old.register_backward_hook(lambda m, grad_in, grad_out: show("old", grad_in, grad_out))
+    old(x * 2).sum().backward()
+
+
+def case_forward_hooks_with_keywords(mg):
+    class Scale(mg.nn.Module):
+        def forward(self, x, *, by=1.0):
+            if by == 0:
+                raise ValueError("by nothing")
+            return x * by
+
+    module, x = Scale(), mg.ones(1)
+    module.register_forward_pre_hook(lambda m, args, kwargs: (args, {"by": kwargs["by"] + 1}), with_kwargs=True)
+    module.register_forward_hook(lambda m, args, kwargs, out: out + kwargs["by"], with_kwargs=True)
+    module.register_forward_hook(lambda m, args, out: show("always", out), always_call=True)
+    show(module(x, by=2.0), attempt(lambda: module(x, by=-1.0)))
+    module.register_forward_pre_hook(lambda m, args, kwargs: 3, with_kwargs=True)
+    show(attempt(lambda: module(x, by=2.0)))
+
+
+def case_loading_mistakes(mg):
+    nn = mg.nn
+    layer = nn.Linear(2, 3)
+    for state in (nn.Linear(3, 2).state_dict(), {"weight": mg.ones(3, 2), "x": mg.ones(1)},
+                  {"weight": 3, "bias": mg.ones(3)}, 3):
+        show(attempt(lambda state=state: layer.load_state_dict(state)))
+    show(layer.load_state_dict({"weight": mg.ones(3, 2), "x": mg.ones(1)}, strict=False),
+         layer.load_state_dict(nn.Linear(2, 3).state_dict()))
+    new = nn.Linear(2, 3).state_dict()
+    layer.load_state_dict(new, assign=True)
+    show(type(layer.weight) is nn.Parameter, layer.weight.data_ptr() == new["weight"].data_ptr(),
+         layer.weight.requires_grad)
+
+
+CASES = cases_in(globals())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_prints_what_pytorch_printed(name):
+    assert not compare(recorded("nn")[name], run(CASES[name], minigrad))
+
+
+def test_the_record_is_pytorch():
+    assert not differences_from_pytorch("nn", CASES)
+
+
+def test_a_wrong_loss_is_found(monkeypatch):
+    monkeypatch.setattr(minigrad.nn.functional, "share", lambda x, reduction: 1)
+    assert compare(recorded("nn")["regression_losses"], run(CASES["regression_losses"], minigrad))
+
+
+# Files: minigrad's own format ----------------------------------------------------------------------------------------------
+
+def saved_and_loaded(obj):
+    buffer = io.BytesIO()
+    minigrad.save(obj, buffer)
+    buffer.seek(0)
+    return minigrad.load(buffer)
+
+
+def test_everything_around_the_tensors_comes_back(tmp_path):
+    net = minigrad.nn.Sequential(minigrad.nn.Linear(2, 3), minigrad.nn.BatchNorm1d(3))
+    optimizer = minigrad.optim.Adam(net.parameters())
+    net(minigrad.randn(4, 2)).sum().backward()
+    optimizer.step()
+    path = tmp_path / "state.pt"
+    around = {"epoch": 3, "loss": [float("inf"), 0.5, None, True], 7: ("a", minigrad.ones(2, 3).shape)}
+    minigrad.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "around": around}, path)
+    assert [p.name for p in tmp_path.iterdir()] == ["state.pt"]
+    loaded = minigrad.load(path, weights_only=True)
+    assert loaded["around"] == around and type(loaded["around"][7][1]) is minigrad.Size
+    twin = minigrad.nn.Sequential(minigrad.nn.Linear(2, 3), minigrad.nn.BatchNorm1d(3))
+    twin.load_state_dict(loaded["net"])
+    assert loaded["net"]._metadata == net.state_dict()._metadata
+    second = minigrad.optim.Adam(twin.parameters())
+    second.load_state_dict(loaded["optimizer"])
+    for model, steps in ((net, optimizer), (twin, second)):
+        steps.zero_grad()
+        model(minigrad.ones(4, 2) * minigrad.arange(4.0)[:, None]).pow(2).sum().backward()
+        steps.step()
+    assert all(minigrad.equal(a, b) for a, b in zip(net.parameters(), twin.parameters(), strict=True))
+
+
+def test_tensors_keep_kind_dtype_and_flag():
+    parameter = saved_and_loaded(minigrad.nn.Parameter(minigrad.ones(2, dtype=minigrad.float64)))
+    assert type(parameter) is minigrad.nn.Parameter and parameter.dtype is minigrad.float64 and parameter.requires_grad
+    assert saved_and_loaded(minigrad.ones(2, requires_grad=True)).requires_grad
+    assert saved_and_loaded(minigrad.tensor([True])).dtype is minigrad.bool
+
+
+def test_code_is_neither_written_nor_read(tmp_path):
+    with pytest.raises(TypeError, match="save its state_dict"):
+        saved_and_loaded(minigrad.nn.Linear(1, 1))
+    ran = []
+    path = tmp_path / "evil.pt"
+    path.write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(ValueError):
+        minigrad.load(path)
+    with path.open("wb") as file:
+        np.savez(file, structure=np.array([Evil()], dtype=object))
+    with pytest.raises(ValueError):
+        minigrad.load(path)
+    with path.open("wb") as file:
+        np.save(file, np.ones(2))
+    with pytest.raises(ValueError, match="minigrad.save wrote"):
+        minigrad.load(path)
+    assert ran == Evil.ran == []
+
+
+class Evil:
+    """A pickle of this runs code when it is loaded."""
+
+    ran: list = []
+
+    def __reduce__(self):
+        return Evil.ran.append, (1,)
