@@ -169,6 +169,9 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 continue
             outs = node.apply(grad, create_graph)
             if hooks is not None and hooks.post:
+                if needed is not None:
+                    outs = [out if child in needed or child in positions else None
+                            for (child, _), out in zip(node.next_functions, outs, strict=True)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
             if not retain_graph:
                 node.release()
