@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 
@@ -9,6 +10,7 @@ import torch
 
 import minigrad
 
+from . import corpus
 from .hunt import Found, Hunt
 
 
@@ -25,13 +27,23 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", type=int, default=10 ** 9, help="stop after so many kinds of difference")
+    parser.add_argument("--keep", action="store_true", help="put the shrunk programs into the corpus, with PyTorch's record")
+    parser.add_argument("--record", action="store_true", help="only record anew what PyTorch says to the corpus")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    if args.record:
+        for path in corpus.programs():
+            corpus.record(path, torch)
+        return 0
     hunt, start = Hunt(torch, minigrad), time.perf_counter()
     hunt.run(args.seed, args.programs, args.seconds, args.kinds)
     seconds = time.perf_counter() - start
     for kind, found in sorted(hunt.found.items(), key=lambda item: -hunt.kinds[item[0]]):
-        print(report(hunt.shrunk(found), hunt.kinds[kind]), flush=True)
+        found = hunt.shrunk(found)
+        print(report(found, hunt.kinds[kind]), flush=True)
+        if args.keep:
+            name = re.sub(r"\W+", "_", kind).strip("_")[:60]
+            corpus.record(corpus.keep(name, found.lines), torch)
     print(f"{hunt.programs} programs, {hunt.lines} lines ({hunt.raised} raised) in {seconds:.0f} s: "
           f"{hunt.programs / seconds:.0f} programs per second; {sum(hunt.kinds.values())} differ in {len(hunt.found)} kinds; "
           f"{sum(hunt.known.values())} known differences {dict(hunt.known)}")

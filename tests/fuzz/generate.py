@@ -92,7 +92,7 @@ class Writer:
         self.rng.shuffle(order)
         start = self.rng.randint(0, max(rows - 1, 0))
         return name + self.pick(
-            f".view(-1)", f".view({n})", f".reshape(-1)", f".reshape({n}, 1)", ".t()", f".transpose({d}, {self.dim(name)})",
+            ".view(-1)", f".view({n})", ".reshape(-1)", f".reshape({n}, 1)", ".t()", f".transpose({d}, {self.dim(name)})",
             f".select({d}, {start})", f".narrow({d}, {start}, 1)", f".unsqueeze({d})", ".squeeze()", f".squeeze({d})",
             f".expand({', '.join(str(k if k != 1 else 2) for k in t.shape) or 2})", f".expand(2, {', '.join(['-1'] * t.dim()) or 1})",
             f".permute({', '.join(map(str, order))})" if order else ".permute(())", f".unbind({d})[0]", f".split(1, {d})[-1]",
@@ -185,7 +185,8 @@ def join(w: Writer) -> str:
 
 def convert(w: Writer) -> str:
     a = w.tensor()
-    return w.pick(f"{a}.clone()", f"{a}.detach()", f"{a}.data", f"{a}.detach().clone()", f"{a}.double()", f"{a}.float()", f"{a}.to(mg.float64)",
+    return w.pick(f"{a}.clone()", f"{a}.detach()", f"{a}.data", f"{a}.detach().clone()", f"{a}.double()", f"{a}.float()",
+                  f"{a}.to(mg.float64)",
                   f"mg.zeros_like({a})", f"mg.ones_like({a}, requires_grad=True)", f"{a}.clone().detach().requires_grad_()",
                   f"{a}.grad", f"{a}.long()", f"{a}.type_as({w.tensor()})", f"{a}.float().requires_grad_()", f"{a} * 1")
 
@@ -201,7 +202,7 @@ EXPRESSIONS: dict[Statement, int] = {
 def several(w: Writer) -> str:
     a = w.tensor()
     d = w.dim(a)
-    op = w.pick(f"unbind({d})", f"split(1, {d})", f"chunk(2, {d})", f"max({d})", f"min({d})", f"sort({d})", "topk(1)")
+    op = w.pick(f"unbind({d})", f"split(1, {d})", f"chunk(2, {d})", f"max({d})", f"min({d})", f"sort({d})")
     return f"{w.new()}, {w.new()} = {a}.{op}"
 
 
@@ -228,7 +229,9 @@ def flags(w: Writer) -> str:
     return w.pick(f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.requires_grad = False",
                   f"{a}.detach_()", f"{w.computed()}.detach_()", f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
                   f"{w.computed()}.retain_grad()", f"{a}.grad = None", f"{w.leaf()}.grad = None", f"{a}.grad.zero_()",
-                  f"{a}.data = {w.tensor()}", f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
+
+                  f"{w.rng.choice(sorted(w.made) or ['v0'])}.data = {w.tensor()}",
+                  f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
 
 
 def hook(w: Writer) -> str:

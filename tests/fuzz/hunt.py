@@ -30,26 +30,25 @@ class Hunt:
         self.kinds: Counter[str] = Counter()
 
     def one(self, seed: str, length: int = 14) -> Found | None:
-        """Write and run the program of a seed; the first unknown difference ends it, as does a known one in the state."""
+        """Write and run the program of a seed; the first unknown difference ends it."""
         runs = Run(self.torch), Run(self.ours)
         more = program(random.Random(seed), runs[0].names)
         lines: list[str] = []
         self.programs += 1
+        already: set[str] = set()       # a known difference is counted once per program
         for _ in range(length):
             for line in more():
                 lines.append(line)
                 found = step(runs, line, len(lines) - 1)
                 self.lines += 1
                 self.raised += runs[0].outcome["error"] is not None
-                if not found:
-                    continue
-                first = found[0]
-                why = known.reason(first.kind)
-                if why is None:
-                    return Found(lines, first)
-                self.known[why] += 1
-                if first.path != "error" or None in (first.torch, first.ours):
-                    return None
+                reasons = [known.reason(difference.kind) for difference in found]
+                if None in reasons:
+                    return Found(lines, found[reasons.index(None)])
+                self.known.update(set(reasons) - already)
+                already.update(reasons)
+                if any(d.path == "error" and None in (d.torch, d.ours) for d in found):
+                    return None         # only one of them has done what the line says
         return None
 
     def run(self, seed: int, programs: int, seconds: float, kinds: int) -> None:

@@ -48,13 +48,14 @@ def plain(value: Any) -> Any:
 class _Look:
     """One look at all tensors: gives tensors, storages and nodes names, so that identity can be compared."""
 
-    def __init__(self, tensors: dict[str, Any], gradients: list[Any]) -> None:
-        self.gradients = gradients
+    def __init__(self, tensors: dict[str, Any], gradients: list[Any], made_in_backward: list[range]) -> None:
+        self.gradients, self.made_in_backward = gradients, made_in_backward
         self.tensor_names: dict[int, str] = {}
         self.storage_names: dict[int, str] = {}
         self.bases: list[Any] = []
-        self.node_numbers: dict[int, int] = {}
-        self.queue: list[Any] = []
+        self.node_names: dict[int, str] = {}
+        self.queues: dict[str, list[Any]] = {"n": [], "second": []}
+        self.leaf_grads: set[str] = set()
         for name, tensor in tensors.items():
             self.tensor_names.setdefault(id(tensor), name)
             self.storage(tensor, name)
@@ -69,27 +70,31 @@ class _Look:
     def tensor(self, t: Any, name: str) -> dict[str, Any]:
         grad_fn = attempt(lambda: t.grad_fn)
         grad = attempt(lambda: t.grad)
+        if grad_fn is None:
+            self.leaf_grads.add(f"{name}.grad")
         return {
             "value": array_of(t), "requires_grad": t.requires_grad, "is_leaf": attempt(lambda: t.is_leaf),
             "grad_fn": grad_fn if isinstance(grad_fn, str) else self.node(grad_fn), "output_nr": t.output_nr,
             "_version": self.version(t), "_base": self.base(t._base), "retains_grad": t.retains_grad,
-            "storage": self.storage(t, name), "stride": self.strides(t),
+            "storage": None if self.is_free(t, name) else self.storage(t, name),
+            "stride": None if self.is_free(t, name) else [s for s, n in zip(t.stride(), t.shape) if n > 1],
             "storage_offset": t.storage_offset() if t.numel() else None,
             "name": self.tensor_names.get(id(t)),
             "grad": self.tensor(grad, f"{name}.grad") if is_tensor(grad) else grad}
 
-    def version(self, t: Any) -> int:
-        """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
-        if t.numel():
-            for gradient, version in self.gradients:
-                if gradient.untyped_storage().data_ptr() == t.untyped_storage().data_ptr() and t._version >= version:
-                    return t._version - version
-        return t._version
+    def first_version(self, t: Any) -> int | None:
+        """The version that the gradient in this memory had when a backward pass made it; None for other memory."""
+        address = t.untyped_storage().data_ptr()
+        return next((version for gradient, version in self.gradients
+                     if gradient.untyped_storage().data_ptr() == address and t._version >= version), None)
 
-    @staticmethod
-    def strides(t: Any) -> list[int] | None:
-        """The strides that matter: those of dimensions longer than 1."""
-        return [s for s, n in zip(t.stride(), t.shape) if n > 1] if t.numel() else None
+    def version(self, t: Any) -> int | None:
+        """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
+        return t._version - (self.first_version(t) or 0) if t.numel() else None
+
+    def is_free(self, t: Any, name: str) -> bool:
+        """Whether no rule says how the tensor lies in memory: it is empty, or a gradient but not the ``.grad`` of a leaf."""
+        return t.numel() == 0 or name not in self.leaf_grads and self.first_version(t) is not None
 
     def base(self, base: Any) -> str | None:
         if base is None or id(base) in self.tensor_names:
@@ -103,22 +108,23 @@ class _Look:
     def node(self, node: Any) -> str | None:
         if node is None:
             return None
-        if id(node) not in self.node_numbers:
-            self.node_numbers[id(node)] = len(self.queue)
-            self.queue.append(node)
-        return f"n{self.node_numbers[id(node)]}"
+        if id(node) not in self.node_names:
+            which = "second" if any(node._sequence_nr() in numbers for numbers in self.made_in_backward) else "n"
+            self.node_names[id(node)] = f"{which}{len(self.queues[which])}"
+            self.queues[which].append(node)
+        return self.node_names[id(node)]
 
-    def nodes(self) -> dict[str, Any]:
-        """All nodes under the tensors."""
+    def nodes(self, which: str) -> dict[str, Any]:
+        """The nodes that the program made (n), or the nodes that backward passes made (second)."""
         found = {}
-        for i, node in enumerate(self.queue):           # grows while it is walked
+        for node in self.queues[which]:                 # grows while it is walked
             variable = getattr(node, "variable", None)
-            found[f"n{i}"] = {
+            saved = {} if variable is not None else {
+                n: self.saved(attempt(lambda node=node, n=n: getattr(node, n))) for n in saved_names(node)}
+            found[self.node_names[id(node)]] = {
                 "name": type(node).__name__, "full name": node.name(),
                 "next": [[self.node(n), number] for n, number in node.next_functions],
-                "variable": None if variable is None else self.tensor_names.get(id(variable), "unnamed"),
-                "saved": {} if variable is not None else {
-                    n: self.saved(attempt(lambda n=n: getattr(node, n))) for n in saved_names(node)}}
+                "variable": None if variable is None else self.tensor_names.get(id(variable), "unnamed"), "saved": saved}
         return found
 
     def saved(self, value: Any) -> Any:
@@ -139,7 +145,12 @@ def saved_names(node: Any) -> list[str]:
     return _saved_names[type(node)]
 
 
-def look(tensors: dict[str, Any], gradients: list[Any]) -> dict[str, Any]:
-    """Everything observable of named tensors and of the graph behind them; `gradients` are pairs (gradient, first version)."""
-    at = _Look(tensors, gradients)
-    return {"tensors": {name: at.tensor(t, name) for name, t in tensors.items()}, "nodes": at.nodes()}
+def look(tensors: dict[str, Any], gradients: list[Any], made_in_backward: list[range]) -> dict[str, Any]:
+    """Everything observable of named tensors and of the graph behind them.
+
+    `gradients` are pairs (gradient, first version); `made_in_backward` are the sequence numbers of the nodes of backward passes.
+    """
+    at = _Look(tensors, gradients, made_in_backward)
+    # In this order: what only leads through the graph of a backward pass is not numbered among the program's own nodes.
+    return {"tensors": {name: at.tensor(t, name) for name, t in tensors.items()}, "nodes": at.nodes("n"),
+            "second": at.nodes("second")}

@@ -1,0 +1,59 @@
+"""Programs that once differed stay the same; a hunt for new ones, where PyTorch is installed; and faults that it must find."""
+import importlib
+import os
+import time
+
+import pytest
+
+import minigrad
+from minigrad.storage import Storage
+
+from . import corpus
+from .compare import first_difference
+from .hunt import Hunt
+
+
+@pytest.fixture
+def torch():
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed: nothing to compare new programs with")
+    return importlib.import_module("torch")
+
+
+@pytest.mark.parametrize("path", corpus.programs(), ids=lambda path: path.stem)
+def test_a_program_of_the_corpus_does_what_pytorch_did(path):
+    difference = corpus.replay(path, minigrad)
+    assert difference is None, difference
+
+
+def test_no_new_difference(torch):
+    hunt = Hunt(torch, minigrad)
+    hunt.run(seed=int(os.environ.get("FUZZ_SEED", "0")), programs=10 ** 9, seconds=float(os.environ.get("FUZZ_SECONDS", "5")), kinds=3)
+    assert hunt.programs > 10
+    assert not hunt.found, "\n\n".join(map(str, map(hunt.shrunk, hunt.found.values())))
+
+
+def double_the_gradient(monkeypatch):
+    node = minigrad.function.OPS["exp"].node_class
+    apply = node.apply
+    monkeypatch.setattr(node, "apply", lambda self, grad, graph: tuple(g if g is None else g * 2 for g in apply(self, grad, graph)))
+
+
+def count_no_version(monkeypatch):
+    monkeypatch.setattr(Storage, "bump", lambda self: None)
+
+
+def save_a_copy_of_the_result(monkeypatch):
+    monkeypatch.setattr(minigrad.function, "alias", lambda tensor: minigrad.tensor(tensor.array))
+
+
+@pytest.mark.parametrize("fault", [double_the_gradient, count_no_version, save_a_copy_of_the_result])
+def test_a_fault_is_found_within_a_minute(torch, fault):
+    hunt, end = Hunt(torch, minigrad), time.perf_counter() + 60
+    for i in range(10 ** 9):
+        assert time.perf_counter() < end, "the fault was not found"
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            fault(monkeypatch)
+            found = hunt.one(f"fault:{i}")
+        if found and first_difference(found.lines, torch, minigrad) is None:     # the same program is fine without the fault
+            return
