@@ -119,6 +119,7 @@ class Op:
         self.keyword_only = [n for n, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
         self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation in ("Tensor", "Operand")]
         self.strict = [n for n, p in list(signature.parameters.items())[1:] if p.annotation == "Tensor"]
+        self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
         self.node_name = None
         self.source = ""
         if formulas:
@@ -317,6 +318,8 @@ def _record_lines(operation: Op, arrays: str, several: bool = False) -> list[str
         if n.endswith("_sym_sizes"):
             attributes.append(f"Size({n.removesuffix('_sym_sizes')}_.shape)" if not n.startswith("tensors")
                               else "[t.shape for t in tensors_]")
+        elif n.endswith("_dim") and n.removesuffix("_dim") in operation.tensor_params:
+            attributes.append(f"{n.removesuffix('_dim')}_.ndim")
         elif n.endswith("_sym_numel"):
             attributes.append(f"{n.removesuffix('_sym_numel')}_.size")
         else:
@@ -457,6 +460,9 @@ class OpNode(Node):
     def name(self) -> str:
         return self.op.node_name
 
+    def _saved_names(self) -> tuple[str, ...]:
+        return tuple(n for n in Node._saved_names(self) if n != "tensors_sym_sizes")       # not shown by PyTorch
+
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)
         if name.removeprefix("_saved_") in self.saved_names and isinstance(value, (bool, int, float)):
@@ -481,23 +487,23 @@ def as_tensor(value: Any) -> Tensor:
 
 def wrong_type(operation: Op, *values: Any) -> TypeError:
     """The error for an argument that is neither a tensor nor a number."""
-    bad = next(v for v in values if not isinstance(v, (Tensor, np.ndarray, np.generic, int, float)))
+    bad = next(v for v in values if not isinstance(v, (Tensor, np.generic, int, float)))
     position = 1 + next(i for i, v in enumerate(values) if v is bad)
     shift = len(operation.tensor_params) - len(values)
     name = operation.tensor_params[position - 1 + shift].replace("self", "input")
-    return TypeError(f"{operation.name}(): argument '{name}' (position {position + shift}) must be Tensor, not "
+    return TypeError(f"{operation.title}(): argument '{name}' (position {position + shift}) must be Tensor, not "
                      f"{type(bad).__name__}")
 
 
 def not_a_tensor(operation: Op, name: str, value: Any) -> TypeError:
     """The error for a number in the place of an argument that must be a tensor."""
-    return TypeError(f"{operation.name.strip('_')}(): argument '{name}' (position {operation.params.index(name) + 1}) must be "
+    return TypeError(f"{operation.title}(): argument '{name}' (position {operation.params.index(name) + 1}) must be "
                      f"Tensor, not {type(value).__name__}")
 
 
 def reject(operation: Op, args: tuple) -> None:
     """Refuse a call without any tensor or array."""
-    raise wrong_type(operation, *args[:1])
+    raise TypeError(f"{operation.title}(): argument 'input' (position 1) must be Tensor, not {type(args[0]).__name__}")
 
 
 def shape_error(*arrays: np.ndarray) -> RuntimeError:

@@ -256,7 +256,7 @@ def floor_divide(self, other):
 
 
 @op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
-    self=lambda grad: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
+    self=lambda grad, other: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
 def _div_rounded(self, other, rounding_mode):
     if rounding_mode == "floor":
         return np.floor_divide(self, other)
@@ -439,6 +439,14 @@ def hypot(self, other: Tensor):
 def logaddexp(self, other: Tensor):
     """The logarithm of a sum of exponentials, accurate for large ones."""
     return np.logaddexp(self, other)
+
+
+@op(tex=r"{self} \ln {other}", promote="float", inplace=True,
+    self=lambda grad, self, other: grad * masked_fill(log(other), logical_and(self == 0, other <= 0), 0),
+    other=lambda grad, self, other: grad * self / other)
+def xlogy(self, other):
+    """``self * log(other)``, and 0 where `self` is 0."""
+    return np.where((self == 0) & ~np.isnan(other), self.dtype.type(0), self * np.log(other))
 
 
 @op(node="LerpBackward1", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
@@ -642,7 +650,8 @@ def _masked_fill_tensor(self, mask: Tensor, value):
 def _masked(self, mask, value):
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
-    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+    return np.ascontiguousarray(np.where(mask, np.asarray(value).astype(self.dtype), self)).reshape(
+        np.broadcast_shapes(mask.shape, self.shape))
 
 
 masked_fill = two_forms("masked_fill", _masked_fill_number, _masked_fill_tensor)
@@ -770,6 +779,9 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 @public()
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape and the same elements."""
+    for i, x in enumerate((input, other)):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"equal(): argument '{('input', 'other')[i]}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
     return input.shape == other.shape and bool((input.array == other.array).all())
 
 
@@ -797,6 +809,18 @@ def bitwise_xor(self: Tensor, other: Operand):
     """``self ^ other``, elementwise."""
     _whole(self, "bitwise_xor_cpu")
     return self ^ other
+
+
+@op("__lshift__", promote="same", inplace=True)
+def bitwise_left_shift(self: Tensor, other: Operand):
+    """``self << other``, elementwise."""
+    return self << other
+
+
+@op("__rshift__", promote="same", inplace=True)
+def bitwise_right_shift(self: Tensor, other: Operand):
+    """``self >> other``, elementwise."""
+    return self >> other
 
 
 @op("__invert__", inplace=True)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,16 +38,27 @@ def grad_zeros(grad: Any, sizes: tuple) -> Any:
 def _checked(array, indices):
     """Index, with PyTorch's words for what does not fit."""
     arrays = [getattr(i, "array", i) for i in indices]
-    position = 0
+    position = count = 0
     for i in arrays:
-        if i is not None and i.dtype == bool and i.shape != array.shape[position:position + i.ndim]:
-            raise IndexError(f"The shape of the mask {list(i.shape)} at index 0 does not match the shape of the indexed tensor "
-                             f"{list(array.shape)} at index {position}")
-        position += i.ndim if i is not None and i.dtype == bool else 1
+        size = array.shape[position] if position < array.ndim else 0
+        if i is None:
+            position += 1
+        elif i.dtype == bool:
+            if i.shape != array.shape[position:position + i.ndim]:
+                raise IndexError(f"The shape of the mask {list(i.shape)} at index 0 does not match the shape of the indexed tensor "
+                                 f"{list(array.shape)} at index {position}")
+            position += i.ndim
+            count += i.ndim
+        else:
+            bad = i[(i < -size) | (i >= size)] if i.size else i
+            if bad.size:
+                raise IndexError(f"index {bad.flat[0]} is out of bounds for dimension {count} with size {size}")
+            position += 1
+            count += 1
     try:
         return array[_array_index(indices)]
     except IndexError as error:
-        text = str(error).replace("axis", "dimension")
+        text = str(error)
         if "could not be broadcast" in text:
             shapes = ", ".join(str(list(i.shape)) for i in arrays if i is not None)
             text = f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
@@ -98,7 +110,8 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
         elif isinstance(k, Tensor) and k.array.dtype.kind == "b" and not k.ndim:
             keys[i] = bool(k.array)
         elif isinstance(k, Tensor) and k.array.dtype == np.uint8 and k.ndim:
-            keys[i] = wrap(k.array != 0)            # once the type of masks
+            warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=3)
+            keys[i] = wrap(k.array != 0)
         elif isinstance(k, str):
             raise TypeError("new(): invalid data type 'str'")
     used = builtins.sum(k.ndim if isinstance(k, Tensor) and k.array.dtype == bool else 1 for k in keys
@@ -122,10 +135,10 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
             indices.append((dim, wrap(np.asarray([0] if k else [], np.int64))))
             dim += 1
         elif isinstance(k, builtins.slice):
-            start, stop, step = (default if x is None else _int_index(x) for x, default in zip(
+            start, stop, step = (default if x is None else _bound(x) for x, default in zip(
                 (k.start, k.stop, k.step), (0, _LAST, 1)))
             if step <= 0:
-                raise ValueError("step must be greater than zero")
+                raise ValueError("slice step cannot be zero") if step == 0 else ValueError("step must be greater than zero")
             if whole_slices or start != 0 or step != 1 or stop < result.shape[dim]:
                 result = slice(result, dim, start, stop, step)
             dim += 1
@@ -145,6 +158,13 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     for d, k in indices:
         by_dim += [None] * (d - builtins.sum(_consumed(i) for i in by_dim)) + [k]
     return result, tuple(by_dim)
+
+
+def _bound(x: Any) -> int:
+    try:
+        return x.__index__()
+    except (AttributeError, TypeError):
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
 
 _LAST = 2 ** 63 - 1        # the end of a slice that has none
@@ -241,7 +261,7 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
 def gather(self, dim, index: Tensor, *, sparse_grad=False):
     """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
     place, dim = _along(index, dim, self, "gather")
-    return self[place] if self.ndim else np.broadcast_to(self, index.shape).copy()
+    return np.array(self[place], order="C") if self.ndim else np.broadcast_to(self, index.shape).copy()
 
 
 def _scattered(self, dim, index, src, write, name="scatter"):
@@ -310,9 +330,9 @@ def index_select(self, dim, index: Tensor):
     return self[_rows(self, dim, index, "index_select")].copy()
 
 
-@op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})", saves=("source",),
+@op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})",
     self=lambda grad: grad,
-    source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
+    source=lambda grad, dim, index, source, source_dim, alpha: index_select(grad, dim, index) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
     out = self.copy()
@@ -320,8 +340,8 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
     return out
 
 
-@op(inplace=True, saves=("source",), tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
-    self=lambda grad, dim, index: index_fill(grad, dim, index, 0), source=lambda grad, dim, index: index_select(grad, dim, index))
+@op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0), source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
     out = self.copy()
@@ -331,7 +351,7 @@ def index_copy(self, dim, index: Tensor, source):
 
 @op(node="IndexFillBackward0", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0))
 def _index_fill_number(self, dim, index: Tensor, value):
-    out = self.copy()
+    out = self.copy(order="K")
     out[_rows(self, dim, index, "index_fill_")] = value
     return out
 
@@ -435,6 +455,7 @@ def _order(array, dim, descending):
 
 
 def _taken(array, indices, dim):
+    # In the array's own layout, as PyTorch gives it.
     return np.take_along_axis(array, indices, dim) if array.ndim else array.copy()
 
 

@@ -11,12 +11,12 @@ from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
 from .views import (
-    _squeeze_dims,
     _unsafe_view,
     contiguous,
     diagonal,
     expand,
     expand_error,
+    movedim,
     permute,
     reshape,
     squeeze,
@@ -141,7 +141,7 @@ def matmul(input: Any, other: Any) -> Any:
     if a == 2 and b == 1:
         return mv(input, other)
     if a == 1 and b == 2:
-        return _squeeze_row(mm(unsqueeze(input, 0), other), 0)
+        return mm(unsqueeze(input, 0), other)._squeeze_dim_(0)
     if a == 2 and b == 2:
         return mm(input, other)
     return _batched(input, other)
@@ -156,8 +156,9 @@ def _folds(self: Tensor, other: Tensor) -> bool:
         return True
     if self.ndim == 2:
         return False
-    shape, strides = larger.array.shape, larger.array.strides
-    return larger.array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(larger.ndim - 2))
+    array = larger.array if larger is self else larger.array.swapaxes(-2, -1)
+    shape, strides = array.shape, array.strides
+    return array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(larger.ndim - 2))
 
 
 def _batched(self: Tensor, other: Tensor) -> Tensor:
@@ -192,11 +193,6 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     product = bmm(left, right)
     shape = batch + ((n,) if a > 1 else ()) + ((other.shape[-1],) if b > 1 else ())
     return _unsafe_view(squeeze(product, -1) if b == 1 else product, shape)
-
-
-@op(node="SqueezeBackward4", tex="{self}", self=lambda grad, dim, self_sym_sizes: unsqueeze(grad, dim))
-def _squeeze_row(self, dim):
-    return self.squeeze(dim)
 
 
 @public("ger")
@@ -303,7 +299,7 @@ def einsum(equation: str, *operands: Any) -> Any:
         result = _sum_product(result, _aligned(x, term, order), [d for d, c in enumerate(order) if c not in later])
     extra = tuple(range(len(output), len(order)))
     if extra:
-        result = sum(result, extra) if len(operands) == 1 else _squeeze_dims(result, extra)
+        result = sum(result, extra) if len(operands) == 1 else reshape(result, tuple(result.shape)[:len(output)])
     return result
 
 
@@ -313,12 +309,11 @@ def _aligned(x: Any, term: str, order: str) -> Any:
         while term.count(c) > 1:
             d = term.index(c)
             e = term.index(c, d + 1)
-            x, term = diagonal(x, 0, d, e), term[:d] + term[d + 1:e] + term[e + 1:] + c
-    x = permute(x, *(term.index(c) for c in order if c in term))
-    for d, c in enumerate(order):
+            x, term = movedim(diagonal(x, 0, d, e), -1, d), term[:e] + term[e + 1:]
+    for c in order:
         if c not in term:
-            x = unsqueeze(x, d)
-    return x
+            x, term = unsqueeze(x, -1), term + c
+    return permute(x, *(term.index(c) for c in order))
 
 
 def _sum_product(a: Any, b: Any, dims: list[int]) -> Any:

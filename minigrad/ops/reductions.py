@@ -284,6 +284,13 @@ def _argument(find: Callable, name: str, input: Any, dim: int | None, keepdim: b
     return wrap(np.asarray(find(input.array, axis=axis, keepdims=keepdim)))
 
 
+@public()
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> tuple:
+    """The smallest and the largest element, over all or along a dimension."""
+    dims = () if dim is None else dim
+    return return_type("aminmax", "min max")((amin(input, dims, keepdim), amax(input, dims, keepdim)))
+
+
 @op(node="MedianBackward0", self=lambda grad, self, result: evenly(grad, self, result), tex=r"\operatorname{{median}}({self})")
 def _median_all(self):
     if not self.size:
@@ -430,7 +437,7 @@ def _vector_norm(self, ord, dim, keepdim):
 
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """``(sum of |x| ** ord) ** (1 / ord)`` over all elements or some dimensions."""
-    return _vector_norm(x if dtype is None else x.to(dtype), float(ord), _as_dims(dim), keepdim)
+    return _vector_norm(x if dtype is None else x.to(dtype), ord, _as_dims(dim), keepdim)
 
 
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -450,10 +457,12 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
-@public()
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+@op(tex=r"\lVert {self} - {other} \rVert_{{{p}}}",
+    self=lambda grad, self, other, p, result: _norm_gradient(grad, self - other, p, None, False, result),
+    other=lambda grad, self, other, p, result: _norm_gradient(grad, other - self, p, None, False, result))
+def dist(self, other: Tensor, p=2):
     """The p-norm of the difference."""
-    return norm(input - other, p)
+    return _vector_norm(self - other, p, None, False)
 
 
 # Exponentials --------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ def shape_of(sizes: tuple, keyword: Any = None) -> tuple[int, ...]:
         sizes = (keyword,)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
-    return tuple([n if n.__class__ is int else n.__index__() for n in sizes])
+    return tuple([n if n.__class__ is int else operator.index(n) for n in sizes])
 
 
 def infer_size(sizes: tuple[int, ...], numel: int) -> tuple[int, ...]:
@@ -664,6 +665,32 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
     return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
+@public()
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """A number of parts, or parts that end at the given indices, along a dimension. Views."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    size = input.shape[check_dim(dim, input.ndim)]
+    if isinstance(indices_or_sections, int):
+        n = indices_or_sections
+        ends = [size // n * i + builtins.min(i, size % n) for i in range(1, n)]
+    else:
+        ends = list(indices_or_sections)
+    return tuple(slice(input, dim, start, end, 1) for start, end in zip([0, *ends], [*ends, size]))
+
+
+@public()
+def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+    """Differences of neighbours along a dimension, `n` times."""
+    for _ in range(n):
+        size = input.shape[check_dim(dim, input.ndim)]
+        input = narrow(input, dim, 1, size - 1) - narrow(input, dim, 0, size - 1)
+    return input
+
+
+Tensor.__reversed__ = lambda self: flip(self, 0) if self.ndim else self
+
+
 # Joining --------------------------------------------------------------------------------
 
 @op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
@@ -682,7 +709,7 @@ def _cat(tensors, dim):
             if d != dim and x.shape[d] != tensors[0].shape[d]:
                 raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {tensors[0].shape[d]} but "
                                    f"got size {x.shape[d]} for tensor number {i} in the list.")
-    return np.concatenate(dtypes.promote(*tensors), axis=dim)
+    return np.ascontiguousarray(np.concatenate(dtypes.promote(*tensors), axis=dim))
 
 
 def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
@@ -722,7 +749,7 @@ def _stack(tensors, dim):
         if x.shape != tensors[0].shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
                                f"{list(x.shape)} at entry {i}")
-    return np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1))
+    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1)))
 
 
 @public(method=False)
@@ -821,7 +848,7 @@ def atleast(n: int, place: Callable) -> Callable:
 
 atleast_1d = atleast(1, lambda x: reshape(x, 1) if x.ndim == 0 else x)
 atleast_2d = atleast(2, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
-atleast_3d = atleast(3, lambda x: unsqueeze(atleast_2d(x), 0 if x.ndim < 2 and x.ndim == 0 else -1) if x.ndim < 3 else x)
+atleast_3d = atleast(3, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), -1) if x.ndim else reshape(x, 1, 1, 1))
 
 
 @public(method=False)
