@@ -2,7 +2,8 @@
 
 ``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
 """
-from . import autograd, creation, nn, ops, optim, random, serialization
+from . import autograd, creation, linalg, nn, ops, optim, random, serialization
+from .autograd.backward_pass import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .dtype import (
     Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
     layout, promote_types, set_default_dtype, strided, uint8,

@@ -6,6 +6,7 @@ needs ``+``, a shape and a dtype of them. It knows no operation, and nothing of 
 from __future__ import annotations
 
 import itertools
+import threading
 import warnings
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
@@ -83,6 +84,7 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     return pending, needed
 
 
+@np.errstate(all="ignore")        # a slope of 1 / 0 is infinite in silence, as in PyTorch
 def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], retain_graph: bool = False,
                  create_graph: bool = False, capture: list[Edge] | None = None, accumulate: bool = True) -> list[Any]:
     """Send gradients from the roots through the graph.
@@ -147,6 +149,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
 
     before = grad_mode.state.enabled
     grad_mode.state.set(create_graph)
+    passes.running.append((pending, needed, positions))
     node = None
     try:
         while node is not None or ready:
@@ -156,14 +159,17 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             hooks = node.hooks
             several = len(node.shapes) > 1
             if hooks is not None:
-                grads = hooks.before(list(grad) if several else [grad], wrap)
+                arrived = list(grad) if several else [grad]
+                grads = hooks.before(list(arrived), wrap)
                 if hooks.pre and (needed is None or node in needed):
                     grads = _run_prehooks(hooks, grads, wrap)
                 grads = _strip(grads, create_graph)
                 grad = grads if several else grads[0]
             if node in positions:
+                # As in PyTorch: what its hooks made of a gradient is captured only if the node does not run itself.
+                here = arrived if hooks is not None and node in needed else grad if several else [grad]
                 for output_nr, place in positions[node]:
-                    captured[place] = grad[output_nr] if several else grad
+                    captured[place] = here[output_nr]
             if needed is not None and node not in needed:
                 node = None
                 continue
@@ -208,8 +214,25 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             warnings.warn(f"Error detected in {node.name()}. {_forward_traceback(node)}", stacklevel=4)
         raise
     finally:
+        passes.running.pop()
         grad_mode.state.set(before)
     return captured
+
+
+class _Passes(threading.local):
+    """The backward passes that are under way in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.running: list[tuple[dict, set | None, dict]] = []
+
+
+passes = _Passes()
+
+
+def will_run(node: Node) -> bool:
+    """Whether the backward pass under way reaches a node."""
+    pending, needed, positions = passes.running[-1]
+    return node in pending and (needed is None or node in needed or node in positions)
 
 
 def _strip(grads: Iterable, create_graph: bool) -> list:

@@ -56,7 +56,7 @@ class Node:
     def finish(self) -> None:
         """What a new node does in a special mode: pack what it saved, keep the forward call's traceback."""
         if saved_hooks:
-            self._saved = tuple([_packed(t) for t in self._saved])
+            self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
         if anomaly.enabled:
             frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
             self.metadata["traceback_"] = traceback.format_list(frames)
@@ -84,13 +84,31 @@ class Node:
     def remember(self, tensors: tuple) -> None:
         """Save tensors for the backward pass, with the versions they have now."""
         self._versions = tuple([version_of(t) for t in tensors])
-        self._saved = tuple([_packed(t) for t in tensors]) if saved_hooks else tensors
+        self._saved = tuple([self._pack(t, i) for i, t in enumerate(tensors)]) if saved_hooks else tensors
 
     def remember_result(self, i: int, tensor: Any) -> None:
         """Save the result of an in-place operation, as it is after the write."""
         saved, versions = list(self._saved), list(self._versions)
-        saved[i], versions[i] = _packed(tensor), tensor._storage.version
+        saved[i], versions[i] = self._pack(tensor, i), tensor._storage.version
         self._saved, self._versions = tuple(saved), tuple(versions)
+
+    def _pack(self, value: Any, i: int) -> Any:
+        """Give a saved value to the pack hook in force, if there is one and the value is a tensor."""
+        if isinstance(value, tuple):
+            return tuple(self._pack(v, i) for v in value)
+        if not saved_hooks or not hasattr(value, "_storage"):
+            return value
+        pack, unpack = saved_hooks[-1]
+        output_nr = self.saved_outputs[i]
+        if output_nr is not None:
+            value, edge = value._as_output(self, output_nr), (None, output_nr)     # None: this node; no cycle
+        else:
+            edge = value._edge or next((e for e in self.next_functions if getattr(e[0], "variable", None) is value), None)
+        version = value._storage.version
+        packed = _without_grad(pack, value)
+        if value._storage.version != version:
+            raise RuntimeError(reasons.PACK_WRITES)
+        return Packed(packed, unpack, edge)
 
     def release(self) -> None:
         """Forget the saved tensors: after that, a second backward pass is an error."""
@@ -106,7 +124,7 @@ class Node:
 
     def _unpack(self, i: int, value: Any, version: int, graph: bool) -> Any:
         if isinstance(value, Packed):
-            value = value.tensor()
+            value = value.tensor(self)
             return value if graph else value.array
         if not hasattr(value, "_storage"):
             return value                                  # None, or a Python number in a tensor's place
@@ -230,7 +248,9 @@ class AccumulateGrad(Node):
             self.variable._accumulate(grad)
             hooks = self.variable._post_hooks
             for hook in list(hooks.values()) if hooks else ():
-                hook(self.variable)
+                result = hook(self.variable)
+                if result is not None:
+                    raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
         return ()
 
 
@@ -270,29 +290,29 @@ def version_of(value: Any) -> Any:
     return storage.version
 
 
-def _packed(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_packed(v) for v in value)
-    if not saved_hooks or not hasattr(value, "_storage"):
-        return value
-    pack, unpack = saved_hooks[-1]
-    return Packed(pack(value), unpack)
-
-
 class Packed:
-    """What a pack hook returned in place of a saved tensor."""
+    """What a pack hook returned in place of a saved tensor, and where that tensor stood in the graph."""
 
-    __slots__ = ("value", "unpack")
+    __slots__ = ("value", "unpack", "edge")
 
-    def __init__(self, value: Any, unpack: Callable) -> None:
-        self.value, self.unpack = value, unpack
+    def __init__(self, value: Any, unpack: Callable, edge: Edge | None) -> None:
+        self.value, self.unpack, self.edge = value, unpack, edge
 
-    def tensor(self) -> Any:
-        tensor = self.unpack(self.value)
+    def tensor(self, node: Node) -> Any:
+        tensor = _without_grad(self.unpack, self.value)
         if not hasattr(tensor, "array"):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(tensor).__name__}")
-        return tensor
+        return tensor if self.edge is None else tensor._as_output(self.edge[0] or node, self.edge[1])
+
+
+def _without_grad(function: Callable, argument: Any) -> Any:
+    before = state.enabled
+    state.set(False)
+    try:
+        return function(argument)
+    finally:
+        state.set(before)
 
 
 class HookDict(dict):

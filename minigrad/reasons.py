@@ -101,6 +101,17 @@ NO_GRAPH_NOTE = (
     "Nothing was recorded for this tensor: none of its inputs had requires_grad=True, or it was made under no_grad(), or it "
     "comes from detach(). Its .requires_grad is False and its .grad_fn is None.")
 
+PACK_WRITES = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
+    "in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place "
+    "operations on the input to a pack hook.")
+NEGATIVE_STRIDE = (
+    "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
+    "(You can probably work around this by making a copy of your array  with array.copy().) ")
+READ_ONLY = (
+    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor "
+    "will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting "
+    "it to a tensor. This type of warning will be suppressed for the rest of this program.")
 DEEPCOPY = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
     "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "

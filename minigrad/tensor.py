@@ -63,7 +63,7 @@ class Tensor:
 
     __slots__ = ("array", "_storage", "_requires_grad", "_edge", "_grad", "_view", "_accumulator", "_hooks", "_post_hooks",
                  "_retains", "_inference", "__weakref__", "__dict__")
-    __array_ufunc__ = None      # `ndarray * tensor` is the tensor's affair
+    __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
 
     def __new__(cls, *data: Any) -> Tensor:
@@ -309,6 +309,9 @@ class Tensor:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
+        return wrap(np.asarray(array))      # what NumPy's functions return for a tensor
 
     # What it looks like -----------------------------------------------------------------------------------------------
 
@@ -587,4 +590,8 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if array.dtype not in dtypes.of_numpy:
         to_array(array)      # raises with the right text
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(reasons.NEGATIVE_STRIDE)
+    if not array.flags.writeable:
+        reasons.warn_once(reasons.READ_ONLY)
     return wrap(array)

@@ -194,6 +194,16 @@ class set_detect_anomaly:
         special.update()
 
 
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return anomaly.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether the backward pass looks for NaN."""
+    return anomaly.check_nan
+
+
 class detect_anomaly(set_detect_anomaly):
     """Anomaly mode as a context, with PyTorch's warning that it is slow."""
 

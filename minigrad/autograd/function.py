@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..function import view_of, watch
+from ..function import rebase_history, view_of, watch
 from ..grad_mode import is_grad_enabled, no_grad, state
 from ..graph import Node
 from ..tensor import Tensor, gradient_edge, wrap
@@ -130,7 +130,7 @@ class Function:
     vjp = backward
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and record it as one node, ``<Name>Backward``.
 
         Raises
@@ -139,10 +139,11 @@ class Function:
             Without a forward.
         """
         split = cls.setup_context is not Function.setup_context
-        if split:
-            bound = inspect.signature(cls.forward).bind(*args)
+        if split or kwargs:
+            first = () if split else (None,)      # ctx has its place in the signature
+            bound = inspect.signature(cls.forward).bind(*first, *args, **kwargs)
             bound.apply_defaults()
-            args = bound.args
+            args = bound.args[len(first):]
         node = _node_class(cls)(args)
         recorded = state.recording and any(node.needs_input_grad)
         callback, watch.callback = watch.callback, None     # seen from outside, the whole forward is one operation
@@ -196,12 +197,12 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
         if is_input and not is_dirty:
             value = view_of(value, value.array)
         differentiable = value.array.dtype.kind == "f" and not any(returned is n for n in node.non_differentiable)
-        if value._view is not None and recorded:
-            value._view.origin = "function"
-        if recorded and differentiable:
+        if recorded and differentiable and is_input and is_dirty:
+            rebase_history(value, node)
+        elif recorded and differentiable:
             value._requires_grad, value._edge = True, (node, len(shapes))
             if value._view is not None:
-                value._view.version = value._storage.version
+                value._view.origin, value._view.version = "function", value._storage.version
         shapes.append(value.array.shape)
         dtypes.append(value.array.dtype)
         result.append(value)

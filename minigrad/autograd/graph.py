@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .. import graph as _graph
+from ..engine import will_run
 from ..graph import Edge, Node, RemovableHandle
 from ..tensor import Tensor, gradient_edge
 
@@ -113,21 +114,18 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock, seen = threading.Lock(), {}
+    nodes = [gradient_edge(t)[0] for t in tensors]
 
     def collect(i: int) -> Callable:
         def hook(grad: Tensor) -> None:
             with lock:
-                if mode == "any":
-                    first = not seen
-                    seen[i] = grad
-                    due = first
-                else:
-                    seen[i] = grad
-                    due = len(seen) == len(tensors)
-            if due:
-                fn(grad if mode == "any" else [seen.get(k) for k in range(len(tensors))])
-                if mode == "all":
+                first, seen[i] = not seen, grad
+                due = first if mode == "any" else len(seen) == sum(will_run(node) for node in nodes)
+                grads = [seen.get(k) for k in range(len(tensors))]
+                if due and mode == "all":
                     seen.clear()
+            if due:
+                fn(grad if mode == "any" else grads)
         return hook
 
     return _Handles([t.register_hook(collect(i)) for i, t in enumerate(tensors)])
