@@ -319,12 +319,12 @@ def _aligned(x: Any, term: str, order: str) -> Any:
 def _sum_product(a: Any, b: Any, dims: list[int]) -> Any:
     """``(a * b).sum(dims, keepdim=True)`` as a stack of matrix products."""
     n = a.ndim
-    both = [d for d in range(n) if d not in dims and a.shape[d] > 1 and b.shape[d] > 1]
-    summed = [d for d in dims if a.shape[d] > 1 and b.shape[d] > 1]
-    a, b = (sum(x, only, True) if (only := tuple(d for d in dims if d not in summed and x.shape[d] > 1)) else x for x in (a, b))
+    both = [d for d in range(n) if d not in dims and a.shape[d] != 1 and b.shape[d] != 1]
+    summed = [d for d in dims if a.shape[d] != 1 and b.shape[d] != 1]
+    a, b = (sum(x, only, True) if (only := tuple(d for d in dims if d not in summed and x.shape[d] != 1)) else x for x in (a, b))
     if not summed:
         return a * b
-    rows = [d for d in range(n) if d not in both and d not in summed and a.shape[d] > 1]
+    rows = [d for d in range(n) if d not in both and d not in summed and a.shape[d] != 1]
     columns = [d for d in range(n) if d not in both and d not in summed and d not in rows]
     count = lambda x, ds: math.prod(x.shape[d] for d in ds)
     left = reshape(permute(a, *both, *rows, *summed, *columns), count(a, both), count(a, rows), count(a, summed))
