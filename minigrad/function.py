@@ -28,13 +28,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy import asarray, ndarray      # names that the generated code uses, as are many below
+from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this module's names, here and below
 
 from . import dtype as dtypes
 from . import reasons
-from .dtype import Size, promote
+from .dtype import Size
 from .grad_mode import state
-from .graph import NO_EDGE, Node, forward_name, next_sequence, special, version_of
+from .graph import NO_EDGE, Node, forward_name, next_sequence, special, version_of  # noqa: F401
 from .tensor import Tensor, View, gradient_edge, wrap
 
 # NumPy warns of 1 / 0 and its like, PyTorch does not. (np.errstate around each operation would cost as much as the operation.)
@@ -260,7 +260,7 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
             same += f" and {first}.dtype.kind == 'f'"
         reject = reject or f"raise wrong_type(op, {', '.join(others) or 'self'})"
         lines += [f"    if not ({same}):",
-                  f"        common = promote({values}, floating={floating})",
+                  f"        common = dtypes.promote({values}, floating={floating})",
                   "        if common is None:",
                   f"            {reject}",
                   f"        {values}{',' if not others else ''} = common"]

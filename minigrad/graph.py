@@ -156,9 +156,10 @@ class Node:
         storage, output_nr = tensor._storage, self.saved_outputs[i]
         made_by = (self, output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
+        kind = "CPUBoolType" if tensor.array.dtype == bool else tensor.type()
         error = RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{'CPUBoolType' if tensor.array.dtype == bool else tensor.type()} {list(tensor.shape)}]{which} is at version {storage.version}; expected version {version} instead. "
+            f"[{kind} {list(tensor.shape)}]{which} is at version {storage.version}; expected version {version} instead. "
             "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False).")
         error.add_note(reasons.wrote_in_place(self.name(), self.saved_names[i], version, storage.version, storage.writer))

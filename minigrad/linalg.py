@@ -1,5 +1,6 @@
 """PyTorch's ``torch.linalg``, as far as minigrad has it: norms and products."""
 from .ops.linalg import matmul
-from .ops.reductions import linalg_norm as norm, vector_norm
+from .ops.reductions import linalg_norm as norm
+from .ops.reductions import vector_norm
 
 __all__ = ["matmul", "norm", "vector_norm"]

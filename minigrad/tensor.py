@@ -15,8 +15,8 @@ import numpy as np
 from . import dtype as dtypes
 from . import printing, reasons
 from .dtype import Size
-from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle
 from .grad_mode import state
+from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle
 from .storage import Storage, TypedStorage, UntypedStorage
 
 new = object.__new__

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.function import OPS, op, observe
+from minigrad.function import OPS, observe, op
 from minigrad.ops import cos
 
 
