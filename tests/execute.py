@@ -159,7 +159,7 @@ def tidy(notebook: NotebookNode) -> NotebookNode:
         for key in PASSING:
             cell.metadata.pop(key, None)
         name = cell.get("id", "")
-        if not 0 < len(name) <= 16 or name in taken:        # JupyterLab's own are 36 long; a copied cell keeps the id it had
+        if not 0 < len(name) <= 30 or name in taken:        # JupyterLab's own are 36 long; a copied cell keeps the id it had
             name = hashlib.sha1(f"{len(taken)} {cell.source}".encode()).hexdigest()[:8]
         cell.id = name
         taken.add(name)
