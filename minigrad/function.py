@@ -109,7 +109,7 @@ def return_type(name: str, fields: str) -> type[tuple]:
 class Op:
     """A declared operation: what pictures, formulas and tests can know about it."""
 
-    def __init__(self, kernel: Callable, formulas: dict[str, Callable], tex: str, node: str | None, view: bool,
+    def __init__(self, kernel: Callable, formulas: dict[str, Callable], tex: str, node: str | None, view: bool | str,
                  inplace: bool, promote: str | None, outputs: tuple[str, ...] | str, saves: tuple[str, ...] = ()) -> None:
         signature = inspect.signature(kernel)
         self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
@@ -146,7 +146,7 @@ class Op:
         return f"<op {self.name}>"
 
 
-def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, inplace: bool = False,
+def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
        method: bool = True, **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
@@ -159,8 +159,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool = False, 
         The operation as LaTeX, with ``{argument}`` in its place.
     node : str, optional
         The node's name where PyTorch's is not ``<Name>Backward0``.
-    view : bool
-        The kernel returns a window on its input's memory.
+    view : bool or "alias"
+        The kernel returns a window on its input's memory; "alias": the whole of it, as a tensor without history.
     inplace : bool
         Make ``<name>_`` too.
     promote : {"same", "float"}, optional
@@ -372,7 +372,9 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
     several = operation.outputs == "list" or len(operation.outputs) > 1
     if not several:
         lines += ["    if array.__class__ is not ndarray:", "        array = asarray(array)"]
-    if operation.view:
+    if operation.view == "alias":
+        lines.append(f"    result = alias({first})")
+    elif operation.view:
         lines.append(f"    result = [view_of({first}, a, True) for a in array]" if several else
                      f"    result = view_of({first}, array)")
     else:
@@ -521,7 +523,9 @@ def shapes_of(arrays: list[np.ndarray]) -> tuple[tuple, tuple]:
 
 def alias(tensor: Tensor) -> Tensor:
     """The tensor without its place in the graph: a node that held its own output would keep itself alive."""
-    return wrap(tensor.array, tensor._storage)
+    result = wrap(tensor.array, tensor._storage)
+    result._inference = tensor._inference
+    return result
 
 
 def attach(results: list[Tensor], node: Node) -> None:

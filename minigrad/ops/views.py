@@ -14,8 +14,6 @@ from .. import reasons
 from ..dtype import Size
 from ..engine import can_sum_to
 from ..function import (
-    OPS,
-    PUBLIC,
     AsStridedBackward0,
     Geometry,
     numpy_names,
@@ -24,7 +22,6 @@ from ..function import (
     reshaping,
     shape_error,
     view_of,
-    watch,
 )
 from ..grad_mode import state
 from ..tensor import Tensor, check_dim, gradient_edge, wrap
@@ -778,21 +775,10 @@ def _cast_whole(self: Tensor, dtype):
     return self.astype(dtype)
 
 
-@op()
+@op(view="alias")
 def detach(self: Tensor):
-    raise NotImplementedError    # replaced below: a detached tensor shares the storage
-
-
-def _detach(self: Tensor) -> Tensor:
     """The same memory, with no history: a leaf with requires_grad False that shares storage and version."""
-    result = wrap(self.array, self._storage)
-    result._inference = self._inference
-    if watch.callback is not None:
-        watch.callback(OPS["detach"], (self,), (result,), False)
-    return result
-
-
-detach = Tensor.detach = PUBLIC["detach"] = _detach
+    return self
 
 
 @public(function=False)
