@@ -81,7 +81,7 @@ class Tensor:
     def requires_grad(self, flag: bool) -> None:
         if not isinstance(flag, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if not self.is_leaf:
+        if self._edge is not None:
             raise RuntimeError(reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
         if flag and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -103,11 +103,12 @@ class Tensor:
         if not isinstance(requires_grad, bool):
             raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                             f"{type(requires_grad).__name__}")
-        if not self.is_leaf and not requires_grad:
+        leaf = self._edge is None        # as it was recorded last: the flag does not renew the history of a stale view
+        if not leaf and not requires_grad:
             raise RuntimeError(reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
         if requires_grad and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if self.is_leaf:
+        if leaf:
             self._check_inference(requires_grad)
             self._requires_grad = requires_grad
         return self

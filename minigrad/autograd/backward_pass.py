@@ -162,7 +162,8 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         if g is None and not (allow_unused or materialize_grads):
             raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                                "allow_unused=True if this is the desired behavior.")
-    made = {id(g): _wrap(g) for g in found}     # one tensor for a gradient that several inputs share
+    # One tensor for a gradient that several inputs share; one that was only broadcast becomes an array that can be written.
+    made = {id(g): _wrap(g.copy() if isinstance(g, np.ndarray) and not g.flags.writeable else g) for g in found}
     return tuple((wrap(np.zeros_like(t.array)) if materialize_grads else None) if g is None else made[id(g)]
                  for g, t in zip(found, inputs, strict=True))
 
