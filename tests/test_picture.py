@@ -328,6 +328,16 @@ def test_record_knows_the_names_of_its_block(monkeypatch):
     assert again.steps == 2 and again.model().cards[0].grad == "[3.]"
 
 
+def test_record_leaves_out_what_an_earlier_cell_made():
+    linear, other = mg.nn.Linear(1, 1), mg.tensor([5.])
+    with record() as recorder:
+        x = mg.tensor([2.], requires_grad=True)
+        z = x * 3
+        inside = mg.nn.Linear(1, 1)
+    assert [c.name for c in recorder.model().cards] == ["x", "z", "inside.weight", "inside.bias"] and z.item() == 6
+    assert linear.weight is not inside.weight and other.item() == 5
+
+
 def test_record_shows_itself_in_a_notebook(monkeypatch):
     import IPython
     shown = []

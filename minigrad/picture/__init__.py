@@ -66,7 +66,7 @@ def record(*tensors: Any, show: bool = True) -> Iterator[Recorder]:
         Whether to display the picture at the end, in a notebook; an error inside is still an error.
     """
     frame = sys._getframe(2)                # past contextlib's own frame
-    before = {name: id(value) for name, value in frame.f_locals.items()}
+    before = {name: id(t) for name, t in named_tensors(frame.f_locals)}
     recorder = Recorder(frame.f_code.co_filename)
     recorder.adopt(tensors, frame.f_locals, MOST_READ)
     try:
