@@ -10,7 +10,8 @@ import numpy as np
 from . import known, look
 
 # One operation may differ in the last bits (NumPy's exp is not PyTorch's, sums are added in another order), and programs
-# chain operations: a value may be off by so many units in the last place of the largest number in its tensor, per line.
+# chain operations: a value may be off by so many units in the last place of the largest number in its tensor, per line. In a
+# program with a float32 tensor these are float32's units, since a cast does not take the error away.
 ULPS_PER_LINE = 16
 
 
@@ -38,6 +39,7 @@ class Run:
         self.outcome: dict[str, Any] = {}
         self.gradients: list[tuple[Any, int]] = []      # what backward passes have made, with the version it had then
         self.made_in_backward: list[range] = []
+        self.single = False                             # has there been a float32 tensor?
         self.names: dict[str, Any] = {"mg": library, "log": self._log, "look": self._look}
 
     def _log(self, *values: Any) -> None:
@@ -45,6 +47,11 @@ class Run:
 
     def _look(self) -> None:
         self.outcome["look"] = look.look(self.tensors(), self.gradients, self.made_in_backward)
+
+    def unit(self, line: int) -> float:
+        """The relative difference that is allowed after a line."""
+        self.single = self.single or any(str(t.dtype) == "torch.float32" for t in self.tensors().values())
+        return ULPS_PER_LINE * (line + 1) * float(np.finfo(np.float32 if self.single else np.float64).eps)
 
     def _next_sequence_nr(self) -> int:
         library = self.names["mg"]
@@ -70,32 +77,34 @@ class Run:
             if "backward(" in line or "grad(" in line:
                 tensors = self.tensors()
                 made = [t.grad for t in tensors.values()] + [t for n, t in tensors.items() if re.search(rf"\b{n}\b.* = .*grad\(", line)]
+                known = {t.untyped_storage().data_ptr() for n, t in tensors.items() if not any(t is g for g in made)}
+                made = [g for g in made if look.is_tensor(g) and g.untyped_storage().data_ptr() not in known]
                 old = {id(g) for g, _ in self.gradients}
-                self.gradients += [(g, g._version) for g in made if look.is_tensor(g) and g.numel() and id(g) not in old]
+                self.gradients += [(g, g._version) for g in made if g.numel() and id(g) not in old]
         return outcome
 
 
-def differences(torch: Any, ours: Any, ulps: int, path: str = "") -> list[tuple[str, Any, Any]]:
+def differences(torch: Any, ours: Any, unit: float, path: str = "") -> list[tuple[str, Any, Any]]:
     """All places where two outcomes differ."""
     if isinstance(torch, dict) and isinstance(ours, dict):
         return [d for key in dict.fromkeys([*torch, *ours])
-                for d in differences(torch.get(key, "absent"), ours.get(key, "absent"), ulps, f"{path}.{key}".lstrip("."))]
+                for d in differences(torch.get(key, "absent"), ours.get(key, "absent"), unit, f"{path}.{key}".lstrip("."))]
     if isinstance(torch, np.ndarray) and isinstance(ours, np.ndarray):
-        return [] if close(torch, ours, ulps) else [(path, torch, ours)]
+        return [] if close(torch, ours, unit) else [(path, torch, ours)]
     if isinstance(torch, list) and isinstance(ours, list) and len(torch) == len(ours):
-        return [d for i, (a, b) in enumerate(zip(torch, ours)) for d in differences(a, b, ulps, f"{path}[{i}]")]
+        return [d for i, (a, b) in enumerate(zip(torch, ours)) for d in differences(a, b, unit, f"{path}[{i}]")]
     return [] if type(torch) is type(ours) and torch == ours else [(path, torch, ours)]
 
 
-def close(a: np.ndarray, b: np.ndarray, ulps: int) -> bool:
-    """The same dtype and shape, and floats within `ulps` units in the last place of the largest."""
+def close(a: np.ndarray, b: np.ndarray, unit: float) -> bool:
+    """The same dtype and shape, and floats within `unit` times the largest."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.dtype.kind != "f" or a.size == 0:
         return bool((a == b).all())
     finite = np.isfinite(a)
     scale = max(np.abs(a[finite]).max(initial=0), 1.0)
-    return bool(np.allclose(a, b, rtol=0, atol=float(scale) * ulps * np.finfo(a.dtype).eps, equal_nan=True))
+    return bool(np.allclose(a, b, rtol=0, atol=float(scale) * unit, equal_nan=True))
 
 
 def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | None:
@@ -111,4 +120,4 @@ def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | No
 def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
     """Run one line in both and compare the outcomes."""
     torch, ours = (run.step(line) for run in runs)
-    return [Difference(number, *d) for d in differences(torch, ours, ULPS_PER_LINE * (number + 1))]
+    return [Difference(number, *d) for d in differences(torch, ours, runs[1].unit(number))]

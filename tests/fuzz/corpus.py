@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compare import ULPS_PER_LINE, Difference, Run, differences
+from .compare import Difference, Run, differences
 
 FOLDER = Path(__file__).parent / "corpus"
 # The names are given by whoever runs the program, so a checker of undefined names has nothing to say here.
@@ -46,7 +46,7 @@ def replay(path: Path, ours: Any) -> Difference | None:
     if len(lines) != len(recorded):
         raise ValueError(f"{path.name} has changed: record it anew with `python -m tests.fuzz --record`")
     for i, (line, outcome) in enumerate(zip(lines, recorded, strict=True)):
-        found = differences(outcome, run.step(line), ULPS_PER_LINE * (i + 1))
+        found = differences(outcome, run.step(line), run.unit(i))
         if found:
             return Difference(i, *found[0])
     return None

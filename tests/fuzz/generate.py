@@ -23,6 +23,7 @@ class Writer:
 
     def __init__(self, rng: random.Random, names: dict[str, Any]) -> None:
         self.rng, self.names, self.count = rng, names, 0
+        self.double = rng.choice([0.2, 0.2, 0.2, 0.2, 1.0])     # how often a new tensor is a float64
         self.made: set[str] = set()         # names of tensors made from numbers; asking .is_leaf would renew a view's history
 
     # Parts of a statement ---------------------------------------------------------------------------------------------
@@ -63,6 +64,19 @@ class Writer:
         shape = self.names[name].shape
         return self.tensor(lambda t: all(a == b or 1 in (a, b) for a, b in zip(t.shape[::-1], shape[::-1])))
 
+    def shares_memory(self, name: str) -> bool:
+        """Whether another live tensor looks into the same memory."""
+        address = self.names[name].untyped_storage().data_ptr()
+        return self.names[name]._base is not None or any(
+            n != name and t.untyped_storage().data_ptr() == address for n, t in self.names.items()
+            if n[0] == "v" and hasattr(t, "untyped_storage"))
+
+    def shares(self, name: str, other: str) -> bool:
+        """Whether two tensors share memory, and at least one does not fill its part: what a write reads then is left open."""
+        a, b = self.names[name], self.names.get(other)
+        return (b is not None and a is not b and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+                and not (a.is_contiguous() and b.is_contiguous()))
+
     def number(self) -> str:
         return self.pick("2", "0.5", "-1.5", "3.0", "1", "-2")
 
@@ -77,8 +91,9 @@ class Writer:
         shape, parts = tuple(self.names[name].shape), []
         for n in shape[:self.rng.randint(1, 2)]:
             i = self.rng.randrange(-n, n) if n else 0
-            parts.append(self.pick(str(i), f"{self.rng.randint(0, 1)}:", f":{self.rng.randint(0, n)}", ":", "::2", "None",
-                                   f"[{i}, {i}]", f"mg.tensor([{i}])", "...", str(i), f"{abs(i)}:{abs(i) + 1}", "9" if self.chance(0.1) else "0"))
+            parts.append(self.pick(str(i), f"{self.rng.randint(0, 1)}:", f":{self.rng.randint(0, n)}", ":", "::2", "None", "...",
+                                   f"[{i}, {i}]", f"mg.tensor([{i}])", str(i), f"{abs(i)}:{abs(i) + 1}",
+                                   "9" if self.chance(0.1) else "0"))
         masks = [m for m, t in self.names.items() if m[0] == "v" and hasattr(t, "untyped_storage") and str(t.dtype) == "torch.bool"
                  and tuple(t.shape) == shape]
         return self.rng.choice(masks) if masks and self.chance(0.5) else ", ".join(parts) or "..."
@@ -123,7 +138,7 @@ def create(w: Writer) -> str:
     kind = w.pick("float", "float", "float", "float", "int", "bool")
     shape = w.rng.choice(SHAPES)
     flag = ", requires_grad=True" if kind == "float" and w.chance(0.7) else ""
-    dtype = ", dtype=mg.float64" if kind == "float" and w.chance(0.2) else ""
+    dtype = ", dtype=mg.float64" if kind == "float" and w.chance(w.double) else ""
     make = {"float": lambda: str(w.rng.randint(-6, 6) / 2), "int": lambda: str(w.rng.randint(-3, 3)),
             "bool": lambda: str(w.chance(0.5))}[kind]
     sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
@@ -209,28 +224,34 @@ def several(w: Writer) -> str:
 def in_place(w: Writer) -> str:
     a = w.tensor() if w.chance(0.3) else w.computed()
     b, value = w.like(a), w.number()
+    b = value if w.shares(a, b) else b
     if w.chance(0.3):
         return w.pick(f"{a} += {b}", f"{a} *= {b}", f"{a} -= {value}", f"{a} /= {value}")
     call = w.rng.choice(IN_PLACE).removesuffix(")") + ")"
     call = w.pick(call, call, f"mul_({b})", f"add_({b})", f"copy_({b})", f"sub_({b})", f"fill_({value})", f"add_({b}, alpha=2)",
                   f"masked_fill_({a} > 0, {value})", f"div_({b})")
-    return f"{a if w.chance(0.6) else w.view(a)}.{call}"
+    apart = b == value or w.names[a].untyped_storage().data_ptr() != w.names[b].untyped_storage().data_ptr()
+    return f"{w.view(a) if apart and w.chance(0.4) else a}.{call}"
 
 
 def assign(w: Writer) -> str:
     a = w.tensor() if w.chance(0.3) else w.computed()
     value = w.tensor() if w.chance(0.5) else w.number()
+    if value in w.names and w.names[a].untyped_storage().data_ptr() == w.names[value].untyped_storage().data_ptr():
+        value = w.number()
     operator = w.pick("=", "=", "=", "+=", "*=")
     return f"{a}[{w.index(a)}] {operator} {value}"
 
 
 def flags(w: Writer) -> str:
     a = w.tensor()
+    # Versions after .data = are minigrad's own where another tensor looks into the old memory.
+    exchange = f"{a}.data.mul_(2)" if w.shares_memory(a) else f"{a}.data = {w.tensor()}"
     return w.pick(f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.requires_grad = False",
                   f"{a}.detach_()", f"{w.computed()}.detach_()", f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
                   f"{w.computed()}.retain_grad()", f"{a}.grad = None", f"{w.leaf()}.grad = None", f"{a}.grad.zero_()",
 
-                  f"{w.rng.choice(sorted(w.made) or ['v0'])}.data = {w.tensor()}",
+                  exchange,
                   f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
 
 

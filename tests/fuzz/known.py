@@ -5,10 +5,10 @@ import re
 
 # A pattern for Difference.kind, and why it differs.
 KNOWN: dict[str, str] = {
-    r"^look.tensors.#(.grad)?._base \\| unnamed 0 \\| None": "a gradient that is a view of an inner tensor in PyTorch",
-    r"^look.second": "a graph made by a backward pass: other operations of the same value",
-    r"^look.tensors.#.grad.storage \| # \| #.grad": "PyTorch may keep the very tensor that backward() was given",
-    r"indices with equal values": "which of several equal elements",
+    r"^look.tensors.#(.grad)?._base [|] unnamed 0 [|] (None|#)": "a gradient that is a view of an inner tensor in PyTorch",
+    r"^look.tensors.#.name [|] # [|] #": "a gradient that two inputs share, which is one tensor in PyTorch",
+    r"^look.tensors.#.grad.storage [|] # [|] #.grad": "a .grad that is the very tensor which backward() was given in PyTorch",
+    r"^look.second": "the graph of a backward pass: the same value by other operations",
 }
 
 
