@@ -562,26 +562,27 @@ def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta:
 # A class number t picks -input[t]. `counted` says how much each example counts, and total_weight adds that up: of a mean,
 # the divisor. Examples whose target is ignore_index do not count.
 
-def _place(target: np.ndarray, counted: np.ndarray, classes: int, ndim: int) -> tuple:
-    """The index of the picked elements in an input with `ndim` dimensions."""
-    target = np.where(counted, target, 0)
-    if target.size and (target.min() < 0 or target.max() >= classes):
-        raise IndexError(f"Target {target[(target < 0) | (target >= classes)].flat[0]} is out of bounds.")
-    if ndim == 1:
-        return (target,)
-    batch = np.ogrid[tuple(slice(n) for n in target.shape)]
-    return batch[0], target, *batch[1:]
-
-
 def _classes(scores: Any) -> int:
     return scores.shape[0 if scores.ndim == 1 else 1]
 
 
-def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, dtype: np.dtype) -> np.ndarray:
-    counted = target != ignore_index
-    if weight is None:
-        return counted.astype(dtype)
-    return np.where(counted, weight[np.where(counted, target, 0)], dtype.type(0))
+def _picks(ndim: int, target: np.ndarray, weight: np.ndarray | None, ignore_index: int) -> tuple:
+    """Where in an input of `ndim` dimensions the picks are, what each counts (None: 1), and which do at all (None: all)."""
+    kept: np.ndarray | None = target != ignore_index
+    if kept.all():
+        kept = None
+    else:
+        target = np.where(kept, target, 0)
+    counted = None if weight is None else weight[target]
+    if ndim == 1:
+        return (target,), counted, kept
+    batch = [np.arange(len(target))] if ndim == 2 else np.ogrid[tuple(slice(n) for n in target.shape)]
+    return (batch[0], target, *batch[1:]), counted, kept
+
+
+def _only(kept: np.ndarray | None, values: np.ndarray) -> np.ndarray:
+    """The values of what counts, and zeros."""
+    return values if kept is None else np.where(kept, values, values.dtype.type(0))
 
 
 @op(tex=r"-{self}_{{{target}}}",
@@ -589,9 +590,9 @@ def _counted(target: np.ndarray, weight: np.ndarray | None, ignore_index: int, d
         nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
 @np.errstate(invalid="ignore")       # nothing counted: NaN, as in PyTorch
 def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
-    place = _place(target, target != ignore_index, _classes(self), self.ndim)
-    counted = _counted(target, weight, ignore_index, self.dtype)
-    losses = -self[place] * counted
+    place, counted, kept = _picks(self.ndim, target, weight, ignore_index)
+    losses = -self[place]
+    losses = _only(kept, losses if counted is None else losses * counted)
     if reduction == 0:
         return losses
     total = np.add.reduce(losses, axis=None)
@@ -602,16 +603,14 @@ def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, to
     grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
         _nll_loss(grad, target, weight, reduction, ignore_index, total_weight),
     self=lambda grad: zeros_of(grad))
-@np.errstate(invalid="ignore", divide="ignore")
 def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index,
                       total_weight: Tensor):
     """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
-    out = np.zeros_like(self)
-    values = -grad_output * _counted(target, weight, ignore_index, self.dtype)
-    if reduction == 1:
-        values = values / total_weight
-    kept = target != ignore_index
-    out[_place(target, kept, _classes(self), self.ndim)] = np.where(kept, values, values.dtype.type(0))
+    out = np.zeros(self.shape, self.dtype)
+    place, counted, kept = _picks(self.ndim, target, weight, ignore_index)
+    values = -grad_output if reduction != 1 else -grad_output / total_weight
+    values = values if counted is None else values * counted
+    out[place] = values if kept is None else np.where(kept, values, values.dtype.type(0))
     return out
 
 
@@ -640,9 +639,25 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ign
                            f"tensor of shape: {list(weight.shape)}")
     if weight is not None and weight.dtype is not input.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
-    _place(target.array, target.array != ignore_index, classes, 1)
-    counted = _counted(target.array, None if weight is None else weight.array, ignore_index, input.array.dtype)
-    return _nll_loss(input, target, weight, number, ignore_index, wrap(np.asarray(counted.sum())))
+    return _nll_loss(input, target, weight, number, ignore_index, _total_weight(input, target, weight, ignore_index))
+
+
+def _total_weight(scores: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
+    """What all examples count together.
+
+    Raises
+    ------
+    IndexError
+        "Target 5 is out of bounds."
+    """
+    classes = target.array
+    if not (kept := classes != ignore_index).all():
+        classes = classes[kept]
+    if classes.size and (classes.min() < 0 or classes.max() >= _classes(scores)):
+        wrong = (classes < 0) | (classes >= _classes(scores))
+        raise IndexError(f"Target {classes[wrong].flat[0]} is out of bounds.")
+    total = classes.size if weight is None else weight.array[classes].sum()
+    return wrap(np.asarray(total, scores.array.dtype))
 
 
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
@@ -663,10 +678,11 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *
     loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
         return loss
-    counted = _counted(target.array, None if weight is None else weight.array, ignore_index, input.array.dtype)
     smooth = (-(scores if row is None else scores * row).sum(dim)).masked_fill(target == ignore_index, 0)
     if number:
-        smooth = smooth.sum() / wrap(np.asarray(counted.sum())) if number == 1 else smooth.sum()
+        smooth = smooth.sum()
+    if number == 1:
+        smooth = smooth / _total_weight(scores, target, weight, ignore_index)
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / n)
 
 
