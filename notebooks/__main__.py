@@ -304,24 +304,27 @@ def findings() -> list:
 
     newer = "" if sys.version_info[:2] <= NEWEST_TESTED else ", newer than any that was tested"
     troubles = [python_trouble(sys.version_info, sys.maxsize > 2**32)]
-    if not python_works():
-        troubles.append(venv_trouble())
+    complete, works = is_complete(test=False), python_works()
+    if not complete:
         free = shutil.disk_usage(str(ROOT)).free // 10**6
         space = f"{free:,} MB free on this disk, {NEEDED_MB} MB needed"
         look(free > NEEDED_MB, space, space, "free some space")
         look(os.access(str(ROOT), os.W_OK), f"can write to {ROOT}", f"cannot write to {ROOT}",
              "copy the whole folder to a place of your own")
+    if not works:
+        troubles.append(venv_trouble())
         look(False, "", "no working environment .venv yet", f"{COMMAND}   (makes it)")
     else:
-        answer = subprocess.run([str(PYTHON), "-c", INSTALLED], cwd=str(ROOT), env=environment(), check=False,
+        answer = subprocess.run([str(PYTHON), "-I", "-c", INSTALLED], cwd=str(ROOT), env=environment(), check=False,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         version, packages, origin = json.loads(answer.stdout.decode("utf-8")) if not answer.returncode else ("", {}, "")
         look(bool(version), f".venv has Python {version}", "the environment .venv is broken", "delete the folder .venv")
-        for name, installed in packages.items():
-            look(bool(installed), f"{name} {installed}", f"{name} is missing", f"{COMMAND}   (installs it)")
+        missing = [name for name, installed in packages.items() if not installed]
+        look(not missing, ", ".join(f"{name} {installed}" for name, installed in packages.items()),
+             f"not installed: {', '.join(missing)}", f"{COMMAND}   (installs them)")
         look(bool(origin) and Path(origin).resolve().parent == ROOT / "minigrad", "minigrad is this folder's",
-             "minigrad is missing, or another copy", f"{COMMAND}   (installs it)")
-        look(is_complete(test=False), "the requirements are installed",
+             "minigrad is not installed, or from another folder", f"{COMMAND}   (installs it)")
+        look(complete, "the requirements are installed",
              "the requirements changed, the folder moved, or an installation was cut short", f"{COMMAND}   (completes it)")
     look(bool(lessons()), f"{len(lessons())} lessons in {lessons_folder()}", f"no lessons in {lessons_folder()}",
          "get the whole repository")
