@@ -156,6 +156,9 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if node is None:
                 node = heappop(ready)[2]
             grad = buffers.pop(node, None)
+            if needed is not None and node not in needed and node not in positions:
+                node = None
+                continue
             hooks = node.hooks
             several = len(node.shapes) > 1
             if hooks is not None:

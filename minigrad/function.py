@@ -399,7 +399,7 @@ def _forward_source(operation: Op, reject: str | None = None) -> str:
 def _inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
-    wanted = f"state.recording and ({_wants_grad(operation)})" if operation.formulas else "False"
+    wanted = f"state.recording and {first}.array.dtype.kind == 'f' and ({_wants_grad(operation)})" if operation.formulas else "False"
     lines = [f"def {operation.name}({_signature(operation)}):",
              f"    recorded = {wanted}",
              f"    check_inplace({first}, recorded)"]
