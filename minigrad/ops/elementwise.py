@@ -217,6 +217,7 @@ def square(input: Any) -> Any:
 
 @op(node="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True, self=lambda grad: grad)
 def _remainder_number(self, other: Operand):
+    _nonzero_divisor(self, other)
     return np.mod(self, other)
 
 
@@ -224,11 +225,13 @@ def _remainder_number(self, other: Operand):
     self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
 def _remainder_tensor(self, other):
     """The remainder of division, with the sign of the divisor."""
+    _nonzero_divisor(self, other)
     return np.mod(self, other)
 
 
 @op(node="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True, self=lambda grad: grad)
 def _fmod_number(self, other: Operand):
+    _nonzero_divisor(self, other)
     return np.fmod(self, other)
 
 
@@ -236,6 +239,7 @@ def _fmod_number(self, other: Operand):
     self=lambda grad: grad, other=lambda grad, self, other: -grad * trunc(self / other))
 def _fmod_tensor(self, other):
     """The remainder of division, with the sign of the dividend."""
+    _nonzero_divisor(self, other)
     return np.fmod(self, other)
 
 
@@ -252,12 +256,14 @@ def not_implemented(name: str) -> None:
     self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
 def floor_divide(self, other):
     """The quotient rounded down; it has no derivative."""
+    _nonzero_divisor(self, other)
     return np.floor_divide(self, other)
 
 
 @op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
     self=lambda grad, other: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
 def _div_rounded(self, other, rounding_mode):
+    _nonzero_divisor(self, other)
     if rounding_mode == "floor":
         return np.floor_divide(self, other)
     if rounding_mode == "trunc":
@@ -612,7 +618,10 @@ def minimum(self, other: Tensor):
     other=lambda grad, condition: where(condition, 0, grad))
 def _where(condition: Tensor, self, other):
     self, other = dtypes.promote(self, other)
-    return np.where(condition, self, other)
+    try:
+        return np.where(condition, self, other)
+    except ValueError:
+        raise shape_error(condition, self, other) from None
 
 
 @public(method=False)
@@ -741,6 +750,12 @@ gt, ge = _comparison("gt", "__gt__", np.greater, ">"), _comparison("ge", "__ge__
 Tensor.__hash__ = object.__hash__
 
 
+def _nonzero_divisor(array, other):
+    """PyTorch divides integers by zero with an error, NumPy with a warning."""
+    if array.dtype.kind in "iu" and not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
 def _bool_valued(name: str, kernel: Callable, doc: str, inplace: bool = False) -> Callable:
     if kernel.nin == 1:
         def function(self: Tensor):
@@ -774,6 +789,12 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close, as `isclose` defines it."""
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+@public(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The element type of an operation on two tensors or numbers."""
+    return dtypes.of_numpy[dtypes.result_type(*(getattr(x, "array", x) for x in (tensor1, tensor2)))]
 
 
 @public()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import reasons
 from ..function import Operand, op, public, return_type, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import masked_fill, two_forms
@@ -102,7 +103,8 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     """Apply ints, slices, None and ``...`` as views; return the view and the index tensors that are left, by dimension."""
     if isinstance(key, list) and len(key) < 32 and any(isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice)) or
                                                        k is None or k is Ellipsis for k in key):
-        key = tuple(key)                # PyTorch, as NumPy once did, takes such a list for a tuple
+        warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
+        key = tuple(key)
     keys = list(key) if isinstance(key, tuple) else [key]
     for i, k in enumerate(keys):
         if isinstance(k, (list, tuple, range, np.ndarray)):
@@ -225,7 +227,11 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         target.copy_(value)
 
 
-Tensor.__getitem__, Tensor.__setitem__ = _getitem, _setitem
+def _delitem(self: Tensor, key: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem, _delitem
 
 
 # Along a dimension ---------------------------------------------------------------------------------------------------------
@@ -341,7 +347,8 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
 
 
 @op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
-    self=lambda grad, dim, index: index_fill(grad, dim, index, 0), source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
     out = self.copy()

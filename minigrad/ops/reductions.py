@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import reasons
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import abs, exp, isnan, logical_not, masked_fill, maximum, minimum, pow, sgn
@@ -338,11 +340,13 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 
 # Spread and size -----------------------------------------------------------------------------------------------------------
 
-def _deviations(array, dim, keepdim, correction):
+def _deviations(array, dim, keepdim, correction, name):
     if array.dtype.kind != "f":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     n = count_of(array.shape, dim)
     free = n - (1 if correction is None else correction)
+    if free <= 0:
+        warnings.warn(reasons.NO_FREEDOM.format(name), stacklevel=5)
     centre = _sum_array(array, dim, True) / array.dtype.type(n)
     return _sum_array((array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
 
@@ -356,20 +360,20 @@ def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -
 @op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
     self=lambda grad, self, dim, correction, keepdim: _var_gradient(grad, self, dim, correction, keepdim))
 def _var(self, dim, correction, keepdim):
-    return _deviations(self, dim, keepdim, correction)
+    return _deviations(self, dim, keepdim, correction, "var")
 
 
 @op(node="StdBackward0", tex=r"\operatorname{{std}}({self})", self=lambda grad, self, dim, correction, keepdim, result:
     _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), self, dim, correction, keepdim))
 def _std(self, dim, correction, keepdim):
-    return np.sqrt(_deviations(self, dim, keepdim, correction))
+    return np.sqrt(_deviations(self, dim, keepdim, correction, "std"))
 
 
 @op(node="VarMeanBackward0", outputs="list", tex=r"\operatorname{{var}}({self})",
     self=lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
     + spread(grads[1], tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim))
 def _var_mean(self, dim, correction, keepdim):
-    return [_deviations(self, dim, keepdim, correction), _mean_dim(self, dim, keepdim)]
+    return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
 
 @op(node="StdMeanBackward0", outputs="list", tex=r"\operatorname{{std}}({self})",
@@ -377,7 +381,7 @@ def _var_mean(self, dim, correction, keepdim):
     _std_gradient(grads[0], self, dim, correction, keepdim)
     + spread(grads[1], tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim))
 def _std_mean(self, dim, correction, keepdim):
-    return [np.sqrt(_deviations(self, dim, keepdim, correction)), _mean_dim(self, dim, keepdim)]
+    return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
 
 
 def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:

@@ -662,6 +662,26 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
     return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
+@op(outputs="list", node="UnsafeSplitBackward0", saves=("self_sym_sizes", "split_size"), tex="{self}",
+    self=lambda grads, dim: cat(grads, dim))
+def unsafe_split(self, split_size, dim=0):
+    """`split` into tensors that may be written in place: the program promises to use the whole no more."""
+    return _split(self, split_size, dim)
+
+
+@public()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk` into tensors that may be written in place."""
+    return unsafe_split(input, -(-input.shape[check_dim(dim, input.ndim)] // chunks), dim)
+
+
+@op(outputs="list", node="UnsafeSplitWithSizesBackward0", saves=("self_sym_sizes", "split_sizes"), tex="{self}",
+    self=lambda grads, dim: cat(grads, dim))
+def unsafe_split_with_sizes(self, split_sizes, dim=0):
+    """`split_with_sizes` into tensors that may be written in place."""
+    return split_with_sizes(self, split_sizes, dim)
+
+
 @public()
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """A number of parts, or parts that end at the given indices, along a dimension. Views."""
