@@ -77,8 +77,8 @@ class Run:
             if "backward(" in line or "grad(" in line:
                 tensors = self.tensors()
                 made = [t.grad for t in tensors.values()] + [t for n, t in tensors.items() if re.search(rf"\b{n}\b.* = .*grad\(", line)]
-                known = {t.untyped_storage().data_ptr() for n, t in tensors.items() if not any(t is g for g in made)}
-                made = [g for g in made if look.is_tensor(g) and g.untyped_storage().data_ptr() not in known]
+                known = {look.address(t) for n, t in tensors.items() if not any(t is g for g in made)}
+                made = [g for g in made if look.is_tensor(g) and look.address(g) not in known]
                 old = {id(g) for g, _ in self.gradients}
                 self.gradients += [(g, g._version) for g in made if g.numel() and id(g) not in old]
         return outcome

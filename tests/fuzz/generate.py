@@ -9,6 +9,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from .look import address
+
 SHAPES = [(), (1,), (2,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 1, 2), (2, 2, 3), (4, 2), (0,), (2, 0)]
 UNARY = ("neg abs exp log sqrt sin cos tanh sigmoid relu square reciprocal sign log1p expm1 rsqrt floor round atan erf "
          "softplus silu").split()
@@ -66,15 +68,15 @@ class Writer:
 
     def shares_memory(self, name: str) -> bool:
         """Whether another live tensor looks into the same memory."""
-        address = self.names[name].untyped_storage().data_ptr()
+        begin = address(self.names[name])
         return self.names[name]._base is not None or any(
-            n != name and t.untyped_storage().data_ptr() == address for n, t in self.names.items()
+            n != name and address(t) == begin for n, t in self.names.items()
             if n[0] == "v" and hasattr(t, "untyped_storage"))
 
     def shares(self, name: str, other: str) -> bool:
         """Whether two tensors share memory, and at least one does not fill its part: what a write reads then is left open."""
         a, b = self.names[name], self.names.get(other)
-        return (b is not None and a is not b and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+        return (b is not None and a is not b and address(a) == address(b)
                 and not (a.is_contiguous() and b.is_contiguous()))
 
     def number(self) -> str:
@@ -230,14 +232,14 @@ def in_place(w: Writer) -> str:
     call = w.rng.choice(IN_PLACE).removesuffix(")") + ")"
     call = w.pick(call, call, f"mul_({b})", f"add_({b})", f"copy_({b})", f"sub_({b})", f"fill_({value})", f"add_({b}, alpha=2)",
                   f"masked_fill_({a} > 0, {value})", f"div_({b})")
-    apart = b == value or w.names[a].untyped_storage().data_ptr() != w.names[b].untyped_storage().data_ptr()
+    apart = b == value or address(w.names[a]) != address(w.names[b])
     return f"{w.view(a) if apart and w.chance(0.4) else a}.{call}"
 
 
 def assign(w: Writer) -> str:
     a = w.tensor() if w.chance(0.3) else w.computed()
     value = w.tensor() if w.chance(0.5) else w.number()
-    if value in w.names and w.names[a].untyped_storage().data_ptr() == w.names[value].untyped_storage().data_ptr():
+    if value in w.names and address(w.names[a]) == address(w.names[value]):
         value = w.number()
     operator = w.pick("=", "=", "=", "+=", "*=")
     return f"{a}[{w.index(a)}] {operator} {value}"

@@ -45,6 +45,14 @@ def plain(value: Any) -> Any:
     return [plain(v) for v in value] if isinstance(value, (tuple, list)) else repr(value)
 
 
+def address(tensor: Any) -> int:
+    """Where the tensor's memory begins."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except RuntimeError:                    # the same zero gradients
+        return 0
+
+
 class _Look:
     """One look at all tensors: gives tensors, storages and nodes names, so that identity can be compared."""
 
@@ -64,8 +72,8 @@ class _Look:
         """The name of the first tensor on the same memory."""
         if not tensor.numel():
             return None
-        address = attempt(lambda: tensor.untyped_storage().data_ptr())
-        return self.storage_names.setdefault(address, new_name) if new_name else self.storage_names.get(address)
+        begin = address(tensor)
+        return self.storage_names.setdefault(begin, new_name) if new_name else self.storage_names.get(begin)
 
     def tensor(self, t: Any, name: str) -> dict[str, Any]:
         grad_fn = attempt(lambda: t.grad_fn)
@@ -84,9 +92,9 @@ class _Look:
 
     def first_version(self, t: Any) -> int | None:
         """The version that the gradient in this memory had when a backward pass made it; None for other memory."""
-        address = t.untyped_storage().data_ptr()
+        begin = address(t)
         return next((version for gradient, version in self.gradients
-                     if gradient.untyped_storage().data_ptr() == address and t._version >= version), None)
+                     if address(gradient) == begin and t._version >= version), None)
 
     def version(self, t: Any) -> int | None:
         """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
