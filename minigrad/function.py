@@ -403,7 +403,7 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
     lines = [f"def {operation.name}({_signature(operation)}):",
              f"    recorded = {wanted}",
              f"    check_inplace({first}, recorded)"]
-    if operation.promote:
+    if operation.promote or operation.name == "_copy_":
         lines.append(f"    check_memory({', '.join(operation.tensor_params)})")
     lines += _arguments(operation, reject)
     lines += _run_lines(operation, f"asarray({_kernel_call(operation)})")
