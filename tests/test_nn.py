@@ -262,7 +262,6 @@ def case_printed_modules(mg):
             nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Sequential(nn.Tanh(), nn.Tanh())]), nn.ModuleList(),
             nn.ModuleDict({"a": nn.ReLU()}),
             nn.ParameterList([mg.ones(2)]), nn.ParameterList([mg.ones(2), mg.ones(2, 3)]),
-            nn.ParameterDict({"a": mg.ones(2)}),
             nn.CrossEntropyLoss(ignore_index=3), nn.BCEWithLogitsLoss(pos_weight=mg.ones(2)),
             nn.SmoothL1Loss(beta=2.0)):
         print(module)

@@ -4,7 +4,7 @@ from .module import Module
 from .modules import (
     ELU, GELU, SELU, BatchNorm1d, BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, Hardtanh,
     HuberLoss, Identity, L1Loss, LayerNorm, LeakyReLU, Linear, LogSigmoid, LogSoftmax, ModuleDict, ModuleList, MSELoss,
-    NLLLoss, ParameterDict, ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus,
+    NLLLoss, ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus,
     Softsign, Tanh, Unflatten,
 )
 from .parameter import Parameter

@@ -208,27 +208,38 @@ class Unflatten(Module):
 
 # Activations ---------------------------------------------------------------------------------------------------------------
 
-class _Activation(Module):
-    """A function of one tensor with some options, which are also what is printed.
+class _Function(Module):
+    """A function as a module: a subclass names the ``function`` and its ``options`` with their defaults.
 
-    A subclass gives ``function`` and, as its ``options``, their names and defaults; `__init__` takes them in that order.
+    Options become attributes; ``weight`` and its like become buffers. `keywords` are options that need their name in the call.
     """
 
     function: Callable[..., Tensor]
     options: dict[str, Any] = {}
+    keywords: tuple[str, ...] = ()
+    buffers_among_options = ("weight", "pos_weight")
 
     def __init_subclass__(cls) -> None:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        cls.__signature__ = inspect.Signature([inspect.Parameter(n, kind, default=v) for n, v in cls.options.items()])
+        cls.__signature__ = inspect.Signature([
+            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY if n in cls.keywords else
+                              inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in cls.options.items()])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         given = self.__signature__.bind(*args, **kwargs)
         given.apply_defaults()
-        self.__dict__.update(given.arguments)
+        for name, value in given.arguments.items():
+            if name in self.buffers_among_options:
+                self.register_buffer(name, value)
+            else:
+                self.__dict__[name] = value
 
-    def forward(self, input: Tensor) -> Tensor:
-        return self.function(input, *[self.__dict__[name] for name in self.options])
+    def forward(self, *inputs: Tensor) -> Tensor:
+        return self.function(*inputs, **{name: getattr(self, name) for name in self.options})
+
+
+class _Activation(_Function):
+    """A function of one tensor, printed with its options."""
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
@@ -326,100 +337,60 @@ class LogSoftmax(_Activation):
 
 # Losses --------------------------------------------------------------------------------------------------------------------
 
-class _Loss(Module):
-    """A loss of (input, target); ``reduction`` is "mean", "sum" or "none"."""
+class _Loss(_Function):
+    """A function of (input, target); ``reduction`` is "mean", "sum" or "none"."""
 
-    def __init__(self, *, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
-
-
-class _WeightedLoss(_Loss):
-    """A loss with a ``weight`` for each class or element."""
-
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.register_buffer("weight", weight)
+    keywords = ("reduction", "beta", "delta", "ignore_index", "label_smoothing", "pos_weight")
 
 
 class MSELoss(_Loss):
     """The squared error."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.mse_loss(input, target, reduction=self.reduction)
+    function, options = staticmethod(functional.mse_loss), {"reduction": "mean"}
 
 
 class L1Loss(_Loss):
     """The absolute error."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.l1_loss(input, target, reduction=self.reduction)
+    function, options = staticmethod(functional.l1_loss), {"reduction": "mean"}
 
 
 class SmoothL1Loss(_Loss):
     """The absolute error, rounded off below `beta`."""
 
-    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.beta = beta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+    function, options = staticmethod(functional.smooth_l1_loss), {"reduction": "mean", "beta": 1.0}
 
 
 class HuberLoss(_Loss):
     """Half of the squared error below `delta`, a line above."""
 
-    def __init__(self, *, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.delta = delta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+    function, options = staticmethod(functional.huber_loss), {"reduction": "mean", "delta": 1.0}
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_Loss):
     """Minus the log-probability at each example's class."""
 
-    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean") -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index = ignore_index
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+    function, options = staticmethod(functional.nll_loss), {"weight": None, "ignore_index": -100, "reduction": "mean"}
 
 
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(_Loss):
     """`NLLLoss` of `LogSoftmax`: takes scores, not probabilities."""
 
-    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
-                 label_smoothing: float = 0.0) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
-                                        reduction=self.reduction, label_smoothing=self.label_smoothing)
+    function, options = staticmethod(functional.cross_entropy), {
+        "weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0.0}
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(_Loss):
     """Cross-entropy of two classes, of probabilities."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+    function, options = staticmethod(functional.binary_cross_entropy), {"weight": None, "reduction": "mean"}
 
 
-class BCEWithLogitsLoss(_WeightedLoss):
+class BCEWithLogitsLoss(_Loss):
     """Cross-entropy of two classes, of scores."""
 
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean",
-                 pos_weight: Tensor | None = None) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.register_buffer("pos_weight", pos_weight)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(input, target, self.weight, reduction=self.reduction,
-                                                           pos_weight=self.pos_weight)
+    function, options = staticmethod(functional.binary_cross_entropy_with_logits), {
+        "weight": None, "reduction": "mean", "pos_weight": None}
 
 
 # Containers ----------------------------------------------------------------------------------------------------------------
@@ -547,81 +518,58 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
-class _Named(Module):
-    """What `ModuleDict` and `ParameterDict` share: a dict whose values are registered under their keys."""
+class ModuleDict(Module):
+    """A dict of modules that are children of it; it has no forward of its own."""
 
-    registry = "_modules"
-
-    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None) -> None:
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()
-        self.update(values or {})
+        self.update(modules or {})
 
-    def __getitem__(self, key: str) -> Any:
-        return getattr(self, self.registry)[key]
+    def __getitem__(self, key: str) -> Module:
+        return self._modules[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.add_module(key, value)
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
 
     def __delitem__(self, key: str) -> None:
-        del getattr(self, self.registry)[key]
+        del self._modules[key]
 
     def __len__(self) -> int:
-        return len(getattr(self, self.registry))
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(getattr(self, self.registry))
+        return iter(self._modules)
 
     def __contains__(self, key: str) -> bool:
-        return key in getattr(self, self.registry)
+        return key in self._modules
 
     def keys(self) -> Iterable[str]:
         """The names."""
-        return getattr(self, self.registry).keys()
+        return self._modules.keys()
 
-    def values(self) -> Iterable[Any]:
-        """The values."""
-        return getattr(self, self.registry).values()
+    def values(self) -> Iterable[Module]:
+        """The modules."""
+        return self._modules.values()
 
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Names and values."""
-        return getattr(self, self.registry).items()
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Names and modules."""
+        return self._modules.items()
 
-    def pop(self, key: str) -> Any:
-        """Take a value out and return it."""
-        value = self[key]
-        del self[key]
-        return value
+    def pop(self, key: str) -> Module:
+        """Take a module out and return it."""
+        return self._modules.pop(key)
 
     def clear(self) -> None:
-        """Take all values out."""
-        getattr(self, self.registry).clear()
+        """Take all modules out."""
+        self._modules.clear()
 
-    def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Add the values of another dict, or of pairs."""
-        if not isinstance(values, Iterable):
-            raise TypeError(f"{type(self).__name__}.update should be called with an iterable of key/value pairs, but got "
-                            f"{type(values).__name__}")
-        for key, value in values.items() if hasattr(values, "items") else values:
-            self[key] = value
-
-
-class ModuleDict(_Named):
-    """A dict of modules that are children of it."""
-
-
-class ParameterDict(_Named):
-    """A dict of parameters that are parameters of it; tensors become Parameters."""
-
-    registry = "_parameters"
-
-    def __setitem__(self, key: str, value: Tensor) -> None:
-        setattr(self, key, value if isinstance(value, Parameter) else Parameter(value))
-
-    def extra_repr(self) -> str:
-        return "\n".join(_parameter_line(name, p, p.type()) for name, p in self.items())
-
-    def __repr__(self) -> str:
-        return f"{self._get_name()}(" + _indented(self.extra_repr()) + ")"
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add the modules of another dict, or of pairs."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(f"ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                            f"{type(modules).__name__}")
+        for key, module in modules.items() if hasattr(modules, "items") else modules:
+            self[key] = module
 
 
 class ParameterList(Module):
@@ -662,18 +610,10 @@ class ParameterList(Module):
         return iter(self._parameters.values())
 
     def extra_repr(self) -> str:
-        return "\n".join(_parameter_line(name, p, str(p.dtype)) for name, p in self._parameters.items())
+        return "\n".join(f"  ({name}): Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
+                         for name, p in self._parameters.items())
 
     def __repr__(self) -> str:
-        return f"{self._get_name()}(" + _indented(self.extra_repr()) + ")"
-
-
-def _parameter_line(name: str, parameter: Parameter, kind: str) -> str:
-    size = "x".join(map(str, parameter.shape))
-    return f"  ({name}): Parameter containing: [{kind} of size {size}]"
-
-
-def _indented(text: str) -> str:
-    """PyTorch's layout of these two lists: a single line stays where it is."""
-    first, *rest = text.split("\n")
-    return "\n" + "\n".join("  " + line for line in (first, *rest)) + "\n" if rest else text
+        # PyTorch's layout: a single line stays where it is.
+        text = self.extra_repr()
+        return f"{self._get_name()}(" + ("\n  " + text.replace("\n", "\n  ") + "\n" if "\n" in text else text) + ")"
