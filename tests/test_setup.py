@@ -127,13 +127,16 @@ def test_a_folder_that_is_no_environment_is_left_alone(start):
 
 
 def test_the_doctor_says_what_is_missing_and_changes_nothing(start):
-    before = sorted(start.ROOT.rglob("*"))
+    def files():
+        return sorted(path for path in start.ROOT.rglob("*") if "__pycache__" not in path.parts)
+
+    before = files()
     done = subprocess.run([sys.executable, start.NOTEBOOKS, "--check"], capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 1
     assert re.search(r"ok +Python 3\.\d+", done.stdout)
     assert re.search(r"MISSING +no working environment \.venv yet\n +To mend it: (python3|py) notebooks", done.stdout)
     assert "ok       1 lessons in" in done.stdout
-    assert [path for path in sorted(start.ROOT.rglob("*")) if "__pycache__" not in path.parts] == before
+    assert files() == before
 
 
 def test_a_wrong_word_is_refused(start, capsys):

@@ -1,4 +1,7 @@
-"""Fixtures: one JupyterLab and one browser for all browser tests, one page for each."""
+"""Fixtures: one JupyterLab and one browser for all browser tests, one page for each.
+
+They end with this folder: while Playwright lives, nothing else can run an event loop in this thread.
+"""
 from __future__ import annotations
 
 import os
@@ -10,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from .jupyter import Lesson, find_browser, jupyterlab, launch_flags
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
@@ -22,7 +25,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as server:
         yield server
