@@ -115,6 +115,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     pending, needed = _plan([node for (node, _), _ in roots], None if capture is None else set(positions))
     if needed is not None and accumulate:
         needed |= set(positions)
+    starts = {node for (node, _), _ in roots}       # their tensors' hooks are called even if they lead nowhere
     buffers: dict[Node, Any] = {}       # gradients that have arrived: one, or a list if the node has several outputs
     owned: set[Node] = set()            # nodes whose buffer we made by adding: safe to add into
     ready: list[tuple[int, int, Node]] = []
@@ -156,7 +157,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if node is None:
                 node = heappop(ready)[2]
             grad = buffers.pop(node, None)
-            if needed is not None and node not in needed and node not in positions:
+            if needed is not None and node not in needed and node not in positions and node not in starts:
                 node = None
                 continue
             hooks = node.hooks
