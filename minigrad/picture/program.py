@@ -212,7 +212,7 @@ def remember(call: Call) -> None:
             try:
                 value = getattr(node, f"_saved_{name}")
             except RuntimeError:                       # freed already; then the parameter's name must do
-                call.saved.append(Remembered(node, name, _by_parameter(call, name), "its input"))
+                call.saved.append(Remembered(node, name, _by_parameter(call, node, name), "…"))
                 continue
             if is_tensor(value):
                 slot = next((s for s in [*call.inputs, *call.outputs] if _same(s, value)), None)
@@ -223,9 +223,12 @@ def remember(call: Call) -> None:
                 call.saved.append(Remembered(node, name, None, f"{value:g}", tensor=False))
 
 
-def _by_parameter(call: Call, name: str) -> Slot | None:
-    slots = {"self": call.inputs[:1], "other": call.inputs[1:2], "result": call.outputs[:1]}.get(name, [])
-    return slots[0] if slots else None
+def _by_parameter(call: Call, node: Any, name: str) -> Slot | None:
+    if name == "result":
+        return next(iter(call.outputs), None)
+    child, output_nr = dict(zip(("self", "other"), node.next_functions, strict=False)).get(name, (None, 0))
+    return next((s for s in call.inputs if child is not None and (
+        s.tensor is child.variable if is_accumulator(child) else s.node is child and s.output_nr == output_nr)), None)
 
 
 def _same(slot: Slot, value: Any) -> bool:
@@ -300,8 +303,8 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
         for i, (child, output_nr) in enumerate(node.next_functions):
             slot = (_constant(node, i, leaf) if child is None else
                     leaf(child.variable) if is_accumulator(child) else result(child, output_nr))
-            args.append(slot)
-            unknown |= slot == "…"
+            args.append(slot or "…")
+            unknown |= slot is None
             if isinstance(slot, Slot) and slot not in call.inputs:
                 call.inputs.append(slot)
         exponent = getattr(node, "_saved_exponent", None)
@@ -326,8 +329,8 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
                 len(queue) - len(nodes), unknown)
 
 
-def _constant(node: Any, i: int, leaf: Any) -> Slot | str:
-    """An input that needs no gradient: the graph knows it only if the node remembers it."""
+def _constant(node: Any, i: int, leaf: Any) -> Slot | str | None:
+    """An input that needs no gradient: the graph knows it (None: it does not) only if the node remembers it, "…" once freed."""
     if i < 2 and ("self", "other")[i] in saved_names(node):
         try:
             value = getattr(node, "_saved_" + ("self", "other")[i])
@@ -336,4 +339,4 @@ def _constant(node: Any, i: int, leaf: Any) -> Slot | str:
         if is_tensor(value) and value.grad_fn is None:
             slot = leaf(value)
             return slot if slot.name or value.numel() > 1 else printed(value)
-    return "…"
+    return None
