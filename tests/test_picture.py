@@ -14,6 +14,7 @@ from minigrad.picture.graphviz_wasm import run_dot
 from minigrad.picture.layout import place
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
+from minigrad.picture.text import note
 
 SVG = "{http://www.w3.org/2000/svg}"
 _numbers = itertools.count()
@@ -280,6 +281,15 @@ def test_draw_says_what_it_cannot_know():
     assert draw(x * y).model.note == ""                      # y is known: the node remembers it
 
 
+def test_draw_after_the_numbers_are_freed():
+    x, c = mg.tensor([2.], requires_grad=True), mg.tensor([1., 3.])
+    y, z = x * 2, c * x
+    (y + z).sum().backward()
+    ops = [op for t in (y, z) for op in draw(t, names={"x": x}).model.ops]
+    assert [(op.text, note(op)) for op in ops] == [("x * …", "freed: …"), ("… * x", "freed: …")]
+    assert draw(y).model.note == draw(z).model.note == ""           # it was recorded, and is gone now
+
+
 def test_draw_without_a_tensor():
     with pytest.raises(TypeError, match="draw\\(\\) takes tensors, not float"):
         draw(2.0)
@@ -460,6 +470,14 @@ def test_bundle():
     assert list(bundle) == ["text/html", "image/svg+xml", "text/plain"]
     assert bundle["text/plain"] == figure.describe() == repr(figure) and bundle["image/svg+xml"] == figure.svg
     assert 'src="data:image/svg+xml,' in bundle["text/html"] and "<svg" not in bundle["text/html"]
+
+
+def test_a_wide_picture_shrinks_before_it_scrolls():
+    figure = run("x = mg.tensor([3.], requires_grad=True)\ny = x * 2\nz = y + x\nt = z ** 2\n").figure()
+    width = float(ET.fromstring(figure.svg).get("width"))
+    html = figure._repr_mimebundle_()["text/html"]
+    assert width > 950 > 0.7 * width                              # a usual cell; three operations in a row fit it
+    assert f'style="max-width:100%;min-width:{0.7 * width:.0f}px;height:auto"' in html and "overflow-x:auto" in html
 
 
 def test_two_figures_share_no_ids():

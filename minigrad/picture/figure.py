@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from .ink import escape, message_svg, to_svg
 from .layout import to_dot
 from .model import Model
 
+LEAST = 0.7         # of its own size: how far a picture shrinks in a narrow cell before it scrolls
 _numbers = itertools.count(1)
 
 
@@ -57,7 +59,9 @@ class Figure:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         svg, text = self.svg, self.describe()
-        # An <img> survives in a notebook that is not trusted, where inline SVG does not; the box scrolls what is too wide.
-        image = (f'<div style="overflow-x:auto"><img alt="{escape(text)}" style="max-width:none" '
+        # An <img> survives in a notebook that is not trusted, where inline SVG does not. What is too wide shrinks, then scrolls.
+        width = int(re.search(r' width="(\d+)"', svg)[1])
+        image = (f'<div style="overflow-x:auto"><img alt="{escape(text)}" '
+                 f'style="max-width:100%;min-width:{width * LEAST:.0f}px;height:auto" '
                  f'src="data:image/svg+xml,{quote(svg, safe=" =:/;,")}"></div>'.replace("\n", " "))
         return {"text/html": image, "image/svg+xml": svg, "text/plain": text}

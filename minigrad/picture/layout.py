@@ -79,7 +79,7 @@ def links(model: Model) -> list[tuple[str, str]]:
 def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.Digraph:
     """The picture's structure as a graph of the `graphviz` package; without `text`, all that the layout depends on."""
     graph = graphviz.Digraph("autograd", edge_attr={"dir": "none"}, graph_attr={
-        "rankdir": "LR", "nodesep": "0.42", "ranksep": "0.44", "ordering": "out", "margin": "0", "nslimit": "2", "nslimit1": "2",
+        "rankdir": "LR", "nodesep": "0.42", "ranksep": "0.36", "ordering": "out", "margin": "0", "nslimit": "2", "nslimit1": "2",
     }, node_attr={
         "shape": "record", "fontname": "Courier", "fontsize": "10", "margin": "0", "height": f"{3 * ROW / 72:.4f}",
         "fixedsize": "true"})
