@@ -166,7 +166,7 @@ def _pow_tensor(self, exponent):
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward2",
     exponent=lambda grad, self, exponent, result:
-        grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * log(exponent * 0 + self)))
+        grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * (math.log(self) if self > 0 else math.nan)))
 def _pow_base(exponent, self):
     base, exponent = dtypes.promote(self, exponent)
     return _power(base, exponent)
@@ -397,7 +397,7 @@ def asinh(self):
 
 
 @op("arccosh", tex=r"\operatorname{{arcosh}} {self}", promote="float", inplace=True,
-    self=lambda grad, self: grad * rsqrt(pow(self, 2) - 1))
+    self=lambda grad, self: grad * rsqrt(self * self - 1))
 def acosh(self):
     """Inverse hyperbolic cosine, elementwise."""
     return np.arccosh(self)
@@ -424,16 +424,21 @@ def erfc(self):
     return np.asarray(np.frompyfunc(math.erfc, 1, 1)(self), self.dtype)
 
 
+def _over_square(x: Any, y: Any) -> Any:
+    square = x * x + y * y
+    return masked_fill(reciprocal(square), square == 0, 0)
+
+
 @op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
-    self=lambda grad, self, other: grad * (other * reciprocal(self * self + other * other)),
-    other=lambda grad, self, other: grad * (-self * reciprocal(self * self + other * other)))
+    self=lambda grad, self, other: grad * other * _over_square(self, other),
+    other=lambda grad, self, other: grad * -self * _over_square(self, other))
 def atan2(self, other: Tensor):
     """The angle of the point (other, self), in radians."""
     return np.arctan2(self, other)
 
 
 @op(tex=r"\sqrt{{{self}^2 + {other}^2}}", promote="float", inplace=True,
-    self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
+    self=lambda grad, self, result: grad * self / result, other=lambda grad, other, result: grad * other / result)
 def hypot(self, other: Tensor):
     """The length of the hypotenuse, elementwise."""
     return np.hypot(self, other)

@@ -450,7 +450,7 @@ def select_gradient(grad: Any, dim: int, indices: Any, sizes: tuple, keepdim: bo
     """Zeros with the gradient where a reduction or an ordering took its values from."""
     if not keepdim and len(sizes):
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_add(grad_zeros(grad, sizes), dim, indices, grad)
+    return scatter(grad_zeros(grad, sizes), dim, indices, grad)
 
 
 def _order(array, dim, descending):

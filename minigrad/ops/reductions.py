@@ -13,9 +13,9 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import abs, exp, isnan, logical_not, masked_fill, maximum, minimum, pow, sgn
+from .elementwise import abs, exp, isnan, logical_not, masked_fill, maximum, minimum, pow, sgn, zeros_of
 from .indexing import select_gradient
-from .views import cat, dims_of, expand, flip, narrow, reshape, unsqueeze
+from .views import _sum_all, cat, dims_of, expand, flip, narrow, reshape, unsqueeze
 
 # Reductions --------------------------------------------------------------------------------
 
@@ -27,6 +27,16 @@ def spread(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
     return expand(grad, sizes)
 
 
+def restored(grad: Any, dim: Any, keepdim: bool) -> Any:
+    """The gradient of a reduced tensor with the reduced dimensions back as ones, so that it broadcasts."""
+    if keepdim or dim is None or not grad.ndim and not dim:
+        return grad
+    ndim = grad.ndim + len(dim)
+    for d in sorted(d % ndim for d in dim):
+        grad = unsqueeze(grad, d)
+    return grad
+
+
 def count_of(sizes: tuple, dim: Any) -> int:
     """How many elements a reduction takes together."""
     return math.prod(sizes[d] for d in dims_of(dim, len(sizes)))
@@ -35,11 +45,6 @@ def count_of(sizes: tuple, dim: Any) -> int:
 def _sum_array(array, dim, keepdim):
     dtype = np.int64 if array.dtype.kind in "biu" else None
     return np.add.reduce(array, axis=dims_of(dim, array.ndim), keepdims=keepdim, dtype=dtype)
-
-
-@op(node="SumBackward0", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
-def _sum_all(self, dtype=None):
-    return np.add.reduce(self, axis=None, dtype=dtype or (np.int64 if self.dtype.kind in "biu" else None))
 
 
 @op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
@@ -122,6 +127,14 @@ def _prod_array(array, dim, keepdim, dtype):
                               keepdims=keepdim, dtype=dtype)
 
 
+def _no_zero(x: Any) -> bool:
+    return bool((getattr(x, "array", x) != 0).all())
+
+
+def _prod_gradient(grad: Any, result: Any, x: Any, dim: int) -> Any:
+    return grad * (result / x) if _no_zero(x) else grad * _others(x, dim)
+
+
 def _others(x: Any, dim: int) -> Any:
     """For each element the product of the others along a dimension, without a division that a zero would spoil."""
     if x.ndim == 0 or x.shape[dim] <= 1:
@@ -132,15 +145,16 @@ def _others(x: Any, dim: int) -> Any:
     return before * flip(after, (dim,))
 
 
-@op(node="ProdBackward0", tex=r"\prod {self}", saves=("result",),
-    self=lambda grad, self: grad * reshape(_others(reshape(self, -1), 0), tuple(self.shape)))
+@op(node="ProdBackward0", tex=r"\prod {self}",
+    self=lambda grad, self, result: grad * (result / self) if _no_zero(self) else
+    grad * reshape(_others(reshape(self, -1), 0), tuple(self.shape)))
 def _prod_all(self, dtype):
     return _prod_array(self, None, False, dtype)
 
 
-@op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}", saves=("result",),
-    self=lambda grad, self, dim, keepdim:
-        (grad if keepdim or not self.ndim else unsqueeze(grad, dim)) * _others(self, dim))
+@op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}",
+    self=lambda grad, self, dim, keepdim, result: _prod_gradient(*(
+        x if keepdim or not self.ndim else unsqueeze(x, dim) for x in (grad, result)), self, dim))
 def _prod_dim(self, dim, keepdim, dtype):
     return _prod_array(self, dim, keepdim, dtype)
 
@@ -168,8 +182,8 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
     """Each element occurs in every later product; where a zero forbids dividing it out, the products are made without it."""
     if x.ndim == 0 or x.shape[dim] == 1:
         return grad
-    if (getattr(x, "array", x) != 0).all():
-        return flip(cumsum(flip(grad * result, (dim,)), dim), (dim,)) / x
+    if _no_zero(x):
+        return flip(cumsum(flip(result * grad, (dim,)), dim), (dim,)) / x
     parts = []
     for k in range(x.shape[dim]):
         n = x.shape[dim] - k - 1
@@ -201,7 +215,7 @@ def _nonempty(array: np.ndarray, dim: Any, name: str) -> None:
 def evenly(grad: Any, x: Any, result: Any) -> Any:
     """The gradient of an extreme of all elements, shared by those that are equal to it."""
     mask = x == result
-    return mask * (grad / sum(mask))
+    return masked_fill(zeros_of(x), mask, grad / sum(mask))
 
 
 def _extreme(name: str, reduce: Callable, arg: Callable) -> Callable:
@@ -354,7 +368,7 @@ def _deviations(array, dim, keepdim, correction, name):
 def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     sizes = tuple(x.shape)
     free = count_of(sizes, dim) - (1 if correction is None else correction)
-    return (2.0 / free if free > 0 else math.nan) * spread(grad, sizes, dim, keepdim) * (x - mean(x, dim, True))
+    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim) * (x - (mean(x) if dim is None else mean(x, dim, True)))
 
 
 @op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
@@ -408,10 +422,9 @@ std_mean = _spread_measure("std_mean", _std_mean, "The standard deviation and th
 
 
 def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, result: Any) -> Any:
-    sizes = tuple(x.shape)
     if ord == 0:
         return None
-    grad, result = spread(grad, sizes, dim, keepdim), spread(result, sizes, dim, keepdim)
+    grad, result = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if ord == 1:
         return sgn(x) * grad
     if ord == 2:
@@ -420,7 +433,7 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
         mask = abs(x) == result
         return sgn(x) * (grad / sum(mask, dim, True)) * mask
     scale = masked_fill(pow(abs(x), ord - 1) * sgn(x), x == 0, 0) if ord < 2 else pow(abs(x), ord - 1) * sgn(x)
-    return masked_fill(scale * (grad / pow(result, ord - 1)), result == 0, 0)
+    return scale * masked_fill(grad / pow(result, ord - 1), result == 0, 0)
 
 
 @op(node="LinalgVectorNormBackward0", tex=r"\lVert {self} \rVert_{{{ord}}}",
@@ -472,8 +485,7 @@ def dist(self, other: Tensor, p=2):
 # Exponentials --------------------------------------------------------------------------------------------------------------
 
 @op(node="LogsumexpBackward0", tex=r"\ln \sum_{{{dim}}} e^{{{self}}}",
-    self=lambda grad, self, dim, keepdim, result: spread(grad, tuple(self.shape), dim, keepdim)
-    * exp(self - spread(result, tuple(self.shape), dim, keepdim)))
+    self=lambda grad, self, dim, keepdim, result: restored(grad, dim, keepdim) * exp(self - restored(result, dim, keepdim)))
 def _logsumexp(self, dim, keepdim):
     if self.dtype.kind != "f":
         self = self.astype(dtypes.get_default_dtype().numpy)

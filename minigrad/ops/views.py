@@ -336,12 +336,19 @@ def _sum_over(self, dim, keepdim):
     return np.add.reduce(self, axis=dim, keepdims=keepdim)
 
 
+@op(node="SumBackward0", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
+def _sum_all(self, dtype=None):
+    return np.add.reduce(self, axis=None, dtype=dtype or (np.int64 if self.dtype.kind in "biu" else None))
+
+
 @public(function=False)
 def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
     """Summed down to a shape that broadcasts to this one: what undoes broadcasting."""
     sizes, shape = shape_of(args, size), tuple(self.shape)
     if shape == sizes:
         return self
+    if not sizes:
+        return _sum_all(self)
     if not can_sum_to(shape, sizes):
         raise RuntimeError(f"size {{{list(sizes)}}} is not expandable to size {{{list(shape)}}}.")
     lead = len(shape) - len(sizes)
@@ -760,7 +767,8 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     return _cat(_sequence(tensors, "cat"), dim)
 
 
-@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})", tensors=lambda grad, dim: unbind(grad, dim))
+@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})",
+    tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
 def _stack(tensors, dim):
     for i, x in enumerate(tensors):
         if x.shape != tensors[0].shape:
