@@ -4,10 +4,12 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from .explore import Explorer, explore, last
+from .traceback import install
 
 __all__ = ["Explorer", "last"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext minigrad.lab`` calls."""
+    """What ``%load_ext minigrad.lab`` calls: ``%%explore``, and tracebacks that end at the cell's own line."""
+    install(shell)
     shell.register_magic_function(explore, "cell")

@@ -1,0 +1,35 @@
+"""Short tracebacks: in a lesson an error ends at the student's own line, not thirty lines into the engine."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+INSIDE = ("minigrad", "numpy", "contextlib")      # and the operations' generated code, whose globals are minigrad's
+
+
+def shorten(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback up to the last frame that is not minigrad's (or NumPy's, called by it); whole if there is no such frame."""
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    while frames and frames[-1].tb_frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
+        frames.pop()
+    result = None
+    for frame in reversed(frames):
+        result = TracebackType(result, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return result
+
+
+def _show(shell: InteractiveShell, kind: type[BaseException], error: BaseException, trace: TracebackType,
+          tb_offset: int | None = None) -> Any:
+    short = shorten(trace)
+    own = short is not None and short.tb_next is not None       # the first frame is IPython's
+    return shell.showtraceback((kind, error.with_traceback(short if own else trace), short if own else trace), tb_offset=tb_offset)
+
+
+def install(shell: InteractiveShell) -> None:
+    """Show tracebacks of errors without minigrad's own frames; ``shell.set_custom_exc((), None)`` shows them again."""
+    shell.set_custom_exc((Exception,), _show)
