@@ -84,6 +84,20 @@ def test_a_layout_asks_graphviz_once(monkeypatch):
     assert layout.place(model) == first
 
 
+def test_the_first_lane_is_in_program_order():
+    x, y = mg.tensor([2.], requires_grad=True), mg.tensor([3.], requires_grad=True)
+    a = x * y
+    t = (a + x) ** 2
+    placed = layout.place(draw(t, names={"x": x, "y": y, "a": a, "t": t}).model)
+    assert placed.boxes["t0"].x == placed.boxes["t1"].x and placed.boxes["t0"].y < placed.boxes["t1"].y
+    assert layout.START not in placed.boxes and placed.boxes["t0"].x == 10       # nothing hidden takes room
+
+
+def test_points_along_a_curve():
+    points = layout.along([(0, 0), (0, 8), (8, 8), (8, 0)])
+    assert (points[0], points[8], points[-1]) == ((0, 0), (4, 6), (8, 0)) and len(points) == 17
+
+
 def test_boxes():
     box = Box(10, 20, 30, 66)
     assert (box.right, box.bottom, box.lane(0), box.lane(1)) == (40, 86, 31, 53)

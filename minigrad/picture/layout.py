@@ -17,6 +17,7 @@ from .text import MOST_CODE, MOST_NAME, card_width, memory_width, note, op_width
 
 ROW = 22                     # pixels; every card and operation has three rows: value lane, gradient lane, notes
 SECONDS = 1.5                # a layout that takes longer is given up
+START = "start"              # stands before the first lane, is never drawn
 Point = tuple[float, float]
 
 
@@ -102,9 +103,22 @@ def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.D
         graph.edge(f"{source}:v:e", f"{target}:v:w", weight="6" if source[0] == "o" else "3")
         graph.edge(f"{source}:g:e", f"{target}:g:w", style="" if text else "invis")
         recorded.discard((source, target))
+    first = _first_lane(model)
+    if len(first) > 1:                       # in program order from top to bottom: out-edges keep the order they are written in
+        graph.node(START, label="", width="0.01")
+        for id in first:
+            graph.edge(START, f"{id}:v:w", style="invis", weight="0")
     for source, target in sorted(recorded & set(_loose(model)), key=lambda pair: (len(pair[0]), pair)):
         graph.edge(f"{source}:g:e", f"{target}:g:w")
     return graph
+
+
+def _first_lane(model: Model) -> list[str]:
+    """The cards at the left, where Graphviz has nothing that orders them: those that begin the program, as they are first used."""
+    pairs = links(model)
+    fed = {target for _, target in pairs}
+    opening = {target for _, target in pairs if all(source not in fed for source, other in pairs if other == target)}
+    return list(dict.fromkeys(source for source, target in pairs if source not in fed and target in opening))
 
 
 def _loose(model: Model) -> list[tuple[str, str]]:
@@ -163,12 +177,14 @@ def _read(answer: dict, model: Model) -> Layout:
     objects = answer.get("objects", [])
     layout = Layout(width=width, height=height)
     for node in objects:
-        if "pos" in node and "width" in node:
+        if "pos" in node and "width" in node and node["name"] != START:
             x, y = map(float, node["pos"].split(","))
             w = float(node["width"]) * 72
             layout.boxes[node["name"]] = Box(x - w / 2, height - y - 1.5 * ROW, w, 3 * ROW)
     names = {node["_gvid"]: node["name"] for node in objects}
     for edge in answer.get("edges", []):
+        if names[edge["tail"]] == START:
+            continue
         points = [tuple(map(float, pair.split(","))) for pair in edge["pos"].split()]
         key = ("value" if edge["tailport"].startswith("v") else "gradient", names[edge["tail"]], names[edge["head"]])
         layout.curves[key] = [(x, height - y) for x, y in points]
@@ -205,10 +221,20 @@ def _add_memories(layout: Layout, model: Model) -> None:
         free = x + width + 30
 
 
+def along(curve: list[Point]) -> list[Point]:
+    """Points on a curve, close enough together to say where it runs; its control points lie far outside."""
+    points = curve[:1]
+    for a, b, c, d in ((curve[i], *curve[i + 1:i + 4]) for i in range(0, len(curve) - 3, 3)):
+        for t in (k / 16 for k in range(1, 17)):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t ** 2 * (1 - t), t ** 3)
+            points.append(tuple(sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1)))
+    return points
+
+
 def _moved(layout: Layout) -> Layout:
     """Give everything a margin, whatever hangs out of Graphviz's own frame."""
     margin = 10
-    points = [p for curve in layout.curves.values() for p in curve]
+    points = [p for curve in layout.curves.values() for p in along(curve)]
     # A leaf may get a tag under its ⊕ later: keep the room for it.
     frames = [box.grown(0, 0, 0, 24 - margin) if id[0] == "t" else box for id, box in layout.boxes.items()]
     whole = around([*frames, *(Box(x, y, 0, 0) for x, y in points)]) if frames else Box(0, 0, 0, 0)
