@@ -250,7 +250,7 @@ class Tensor:
         if self.requires_grad and value.array.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.array = value.array
-        self._storage.buffer = value._storage.buffer        # other memory, the same version counter
+        self._storage = Storage(value._storage.buffer, self._storage.version)
 
     def detach_(self) -> Tensor:
         """Forget the history in place: the tensor becomes a leaf without requires_grad.
