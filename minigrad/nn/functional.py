@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops, random
+from .. import random
 from ..dtype import of_numpy, promote
 from ..function import Operand, op, shape_error
+from ..ops import elementwise, linalg, reductions, views
 from ..ops.elementwise import abs, clamp, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
 from ..ops.reductions import mean
 from ..tensor import Tensor, wrap
@@ -75,16 +76,17 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     RuntimeError
         "mat1 and mat2 shapes cannot be multiplied (4x2 and 3x2)"
     """
-    if input.ndim == 0 or weight.ndim == 0:
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D")
+    rank = input.array.ndim
+    if rank == 0 or weight.array.ndim == 0:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {rank}D and {weight.ndim}D")
     if bias is None:
-        return ops.matmul(input, ops.t(weight))
-    if weight.ndim == 2 and input.ndim == 2:
-        return ops.addmm(bias, input, ops.t(weight))
-    if weight.ndim == 2 and bias.ndim == 1 and input.is_contiguous():
+        return linalg.matmul(input, views.t(weight))
+    if weight.array.ndim == 2 and rank == 2:
+        return linalg.addmm(bias, input, views.t(weight))
+    if weight.array.ndim == 2 and bias.array.ndim == 1 and input.is_contiguous():
         rows = input.view(math.prod(input.shape[:-1]), input.shape[-1])
-        return ops.addmm(bias, rows, ops.t(weight)).view(*input.shape[:-1], weight.shape[0])
-    return ops.matmul(input, ops.t(weight)).add_(bias)
+        return linalg.addmm(bias, rows, views.t(weight)).view(*input.shape[:-1], weight.shape[0])
+    return linalg.matmul(input, views.t(weight)).add_(bias)
 
 
 @op(tex="{weight}[{indices}]",
@@ -112,7 +114,7 @@ def embedding_dense_backward(grad_output, indices: Tensor, num_weights, padding_
 
 def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
     rows = _embedding(grad, indices, padding_idx)
-    return rows if padding_idx < 0 else where(ops.unsqueeze(indices == padding_idx, -1), 0, rows)
+    return rows if padding_idx < 0 else where(views.unsqueeze(indices == padding_idx, -1), 0, rows)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -236,7 +238,7 @@ def _standardized(x: Any, running_mean: Any, running_var: Any, training: bool, e
 
 def _column(channels: Any, x: Any) -> Any:
     """One number per channel, in a shape that fits the input."""
-    return channels if channels is None or x.ndim == 2 else ops.reshape(channels, -1, *(1 for _ in range(2, x.ndim)))
+    return channels if channels is None or x.ndim == 2 else views.reshape(channels, -1, *(1 for _ in range(2, x.ndim)))
 
 
 @op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2"),
@@ -244,8 +246,8 @@ def _column(channels: Any, x: Any) -> Any:
         _normalization_slope(_scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
         else _scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
     weight=lambda grad, input, running_mean, running_var, training, eps:
-        ops.sum(grad * _standardized(input, running_mean, running_var, training, eps)[0], _all_but_channels(input)),
-    bias=lambda grad: ops.sum(grad, _all_but_channels(grad)))
+        reductions.sum(grad * _standardized(input, running_mean, running_var, training, eps)[0], _all_but_channels(input)),
+    bias=lambda grad: reductions.sum(grad, _all_but_channels(grad)))
 def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, eps, result1: Tensor,
                        result2: Tensor):
     center, scale = result1, result2
@@ -286,7 +288,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The positive part."""
-    return input.relu_() if inplace else ops.relu(input)
+    return input.relu_() if inplace else elementwise.relu(input)
 
 
 @op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
@@ -429,7 +431,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 @op(tex="{self}[{self} > {threshold}]",
-    self=lambda grad, self, threshold: ops.elementwise._threshold_backward(grad, self, threshold))
+    self=lambda grad, self, threshold: elementwise._threshold_backward(grad, self, threshold))
 def _threshold(self, threshold, value):
     return np.where(self > threshold, self, self.dtype.type(value))
 
@@ -459,12 +461,12 @@ def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Positive numbers that add to 1 along `dim`: ``exp(x) / sum(exp(x))``."""
-    return ops.softmax(input, _chosen_dim("softmax", input, dim), dtype)
+    return reductions.softmax(input, _chosen_dim("softmax", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """The logarithm of softmax, computed without overflow."""
-    return ops.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
+    return reductions.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
 
 
 # Losses --------------------------------------------------------------------------------------------------------------------
@@ -624,19 +626,19 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ign
         "Expected input batch_size (2) to match target batch_size (3)."; "Target 5 is out of bounds."; …
     """
     number = reduction_number(reduction)
-    if input.ndim < 1:
+    scores, classes = input.array, target.array
+    if scores.ndim < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    batch = target.shape[0] if target.ndim else 0
-    if input.ndim != 1 and input.shape[0] != batch:
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-    if input.ndim < 3 and target.ndim > 1:
+    batch = classes.shape[0] if classes.ndim else 0
+    if scores.ndim != 1 and scores.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({scores.shape[0]}) to match target batch_size ({batch}).")
+    if scores.ndim < 3 and classes.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if target.array.dtype not in (np.int64, np.uint8):
+    if classes.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
-    classes = _classes(input)
-    if weight is not None and tuple(weight.shape) != (classes,):
-        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
-                           f"tensor of shape: {list(weight.shape)}")
+    if weight is not None and weight.array.shape != (_classes(scores),):
+        raise RuntimeError(f"weight tensor should be defined either for all {_classes(scores)} classes or no classes but got "
+                           f"weight tensor of shape: {list(weight.shape)}")
     if weight is not None and weight.dtype is not input.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
     return _nll_loss(input, target, weight, number, ignore_index, _total_weight(input, target, weight, ignore_index))
@@ -666,7 +668,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     number, dim = reduction_number(reduction), 0 if input.ndim == 1 else 1
-    scores, n = ops.log_softmax(input, dim), input.shape[dim]
+    scores, n = reductions.log_softmax(input, dim), input.shape[dim]
     row = None if weight is None else weight.view((-1, *(1 for _ in input.shape[2:])))
     if target.shape == input.shape and target.is_floating_point():
         if label_smoothing:
