@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 
-from .differences import DIFFERENCES, NOT_OFFERED
+from .differences import DIFFERENCES, NOT_OFFERED, PENDING
 from .harness import RECORDS, THEMES, TORCH, cases_of, compare, recorded, run, same_line
 from .pytorch_names import TIER_1, TIER_2
 
@@ -30,7 +30,9 @@ def every_warning():
     minigrad.set_warn_always(False)
 
 
-@pytest.mark.parametrize("theme, name", ALL, ids=[f"{theme}::{name}" for theme, name in ALL])
+@pytest.mark.parametrize("theme, name", [
+    pytest.param(theme, name, id=f"{theme}::{name}", marks=[pytest.mark.xfail(strict=True, reason="not yet as PyTorch does it")]
+                 if f"{theme}::{name}" in PENDING else []) for theme, name in ALL])
 def test_prints_what_pytorch_printed(theme, name):
     lines = run(cases_of(theme)[name], minigrad)
     missing = NOT_OFFERED.get(f"{theme}::{name}")
