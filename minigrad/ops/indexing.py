@@ -218,7 +218,8 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
             target.fill_(value)
             return
         else:
-            value = expand(view(value, sizes[lead:]) if lead else value, tuple(target.shape))
+            value = view(value, sizes[lead:])
+            value = value if value.shape == target.shape else expand(value, tuple(target.shape))
     elif indices and sizes[:1] == (1,):
         value = view(value, sizes[next((i for i, n in enumerate(sizes) if n != 1), len(sizes)):])
     if indices:
