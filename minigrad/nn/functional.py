@@ -729,6 +729,8 @@ def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight:
     if target.dtype.kind != "f":
         names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    if pos_weight is not None:
+        pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))
     losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
     return reduce(losses if weight is None else losses * weight, reduction)

@@ -79,7 +79,6 @@ PENDING: frozenset[str] = frozenset((
     "ops_nn::cross_entropy_soft",
     "ops_nn::cross_entropy_smooth",
     "ops_nn::binary_cross_entropy",
-    "ops_nn::bce_with_logits_pos_weight",
     "ops_nn::layer_norm",
     "ops_nn::layer_norm_plain",
     "ops_nn::batch_norm_train",
