@@ -55,6 +55,37 @@ class _Watch:
 watch = _Watch()
 
 
+class _Formula:
+    """Is a backward formula running on Tensors? Its numbers then make nodes of their own, as C++'s do: MulBackward1."""
+
+    running = False
+
+
+formula = _Formula()
+
+
+class _SavedFloat(float):
+    """A number that the user's operation saved in a tensor's place: no number of the formula's own."""
+
+
+class _SavedInt(int):
+    """The same for a whole number."""
+
+
+def saved_number(value: Any) -> Any:
+    """Mark a saved Python number as the user's."""
+    return _SavedFloat(value) if value.__class__ is float else _SavedInt(value) if value.__class__ is int else value
+
+
+def run_formula(apply: Callable, node: Node, grad: Any) -> tuple:
+    """A node's `apply` with the mark set."""
+    formula.running = True
+    try:
+        return apply(node, grad, True)
+    finally:
+        formula.running = False
+
+
 @contextmanager
 def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None]:
     """Call ``callback(op, args, outputs, recorded)`` after every operation, recorded in the graph or not."""
@@ -120,7 +151,7 @@ class Op:
         self.tensor_params = [n for n, p in signature.parameters.items() if n in formulas or p.annotation in ("Tensor", "Operand")]
         self.strict = [n for n, p in list(signature.parameters.items())[1:] if p.annotation == "Tensor"]
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
-        self.node_name = None
+        self.number_form = self.node_name = None
         self.source = ""
         if formulas:
             self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
@@ -148,7 +179,7 @@ class Op:
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
-       method: bool = True, **formulas: Callable) -> Callable[[Callable], Callable]:
+       method: bool = True, number: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
     Parameters
@@ -172,11 +203,17 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         Further names that PyTorch's node shows as ``_saved_<name>`` though the formula here does not need them.
     method : bool
         Whether it is a Tensor method too; a name with a leading underscore is neither method nor function.
+    number : str
+        The node's name where a backward formula calls it with a number as its second argument.
     **formulas
         For each differentiable argument, its gradient.
     """
     def declare(kernel: Callable) -> Callable:
         operation = Op(kernel, formulas, tex, node, view, False, promote, outputs, saves)
+        if number:
+            first = operation.params[0]
+            scalar = Op(kernel, {first: formulas[first]}, tex, number, False, False, None, outputs)
+            operation.number_form = _compile(scalar, _forward_source(scalar))
         call = _compile(operation, _forward_source(operation))
         OPS[operation.name] = operation
         for name in names:
@@ -209,7 +246,7 @@ def _compile(operation: Op, source: str) -> Callable:
     source = re.sub(r"\bself(_?)\b", r"input\1", source)     # PyTorch's name of it in a call
     operation.source = source
     function = _execute(operation.name, source, f"<op {operation.name}>", dict(
-        kernel=operation.kernel, op=operation, NodeClass=getattr(operation, "node_class", None),
+        kernel=operation.kernel, op=operation, number_form=operation.number_form, NodeClass=getattr(operation, "node_class", None),
         **{f"default_{n}": v for n, v in operation.defaults.items()}))
     function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
     function.__qualname__ = operation.name
@@ -259,8 +296,11 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
         if floating:
             same += f" and {first}.dtype.kind == 'f'"
         reject = reject or f"raise wrong_type(op, {', '.join(others) or 'self'})"
-        lines += [f"    if not ({same}):",
-                  f"        common = dtypes.promote({values}, floating={floating})",
+        lines.append(f"    if not ({same}):")
+        if operation.number_form is not None and not operation.inplace:
+            lines += [f"        if formula.running and {others[0]}.__class__ in (int, float):",
+                      f"            return number_form({operation.params[0]}, {others[0]})"]
+        lines += [f"        common = dtypes.promote({values}, floating={floating})",
                   "        if common is None:",
                   f"            {reject}",
                   f"        {values}{',' if not others else ''} = common"]
@@ -423,7 +463,7 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
 
 def _node_class(operation: Op) -> type[Node]:
     """The node's class, with an `apply` that runs the formulas of the inputs that want a gradient."""
-    lines = ["def apply(node, grad, graph):"]
+    lines = ["def apply(node, grad, graph):", "    if graph and not formula.running:", "        return run_formula(apply, node, grad)"]
     several = operation.outputs == "list"
     if several:
         lines += ["    grads = fill(node, grad, graph)", "    if grads is None:"]
@@ -437,6 +477,8 @@ def _node_class(operation: Op) -> type[Node]:
                   f"        {n} = {n}.array",
                   "    else:",
                   f"        {n} = node.unpack({i}, graph)"]
+        if n not in operation.output_of:
+            lines += ["        if graph:", f"            {n} = saved_number({n})"]
     if operation.attributes:
         lines.append(f"    {', '.join(operation.attributes)}, = node._attributes")
     lines.append("    edges = node.next_functions")

@@ -38,7 +38,7 @@ def two_forms(name: str, number: Callable, tensor: Callable, dunder: str = "", m
 
 # Elementwise arithmetic --------------------------------------------------------------------------------
 
-@op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True,
+@op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True, number="AddBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
 def add(self, other, *, alpha=1):
@@ -59,7 +59,7 @@ def _refuse_bool(array: np.ndarray, name: str) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
-@op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True,
+@op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 def sub(self, other, *, alpha=1):
@@ -85,7 +85,7 @@ def _rsub_tensor(self, other, *, alpha=1):
 rsub = two_forms("rsub", _rsub_number, _rsub_tensor, method=False)
 
 
-@op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True,
+@op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True, number="MulBackward1",
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self)
 def mul(self, other):
@@ -93,7 +93,7 @@ def mul(self, other):
     return self * other
 
 
-@op("__truediv__", "true_divide", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True,
+@op("__truediv__", "true_divide", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True, number="DivBackward1",
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other))
 def div(self, other):

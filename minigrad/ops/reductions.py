@@ -70,7 +70,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 
 
 @op(node="NansumBackward0", tex=r"\sum {self}",
-    self=lambda grad, self, dim, keepdim: spread(grad, tuple(self.shape), dim, keepdim) * logical_not(isnan(self)))
+    self=lambda grad, self, dim, keepdim:
+    (expand(grad, tuple(self.shape)) if dim is None else spread(grad, tuple(self.shape), dim, keepdim)) * logical_not(isnan(self)))
 def _nansum(self, dim, keepdim, dtype=None):
     return _sum_dim(np.where(np.isnan(self), self.dtype.type(0), self), dim, keepdim, dtype)
 
@@ -251,7 +252,8 @@ min = _extreme("min", np.minimum.reduce, np.argmin)
 
 def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
     mask = spread(result, tuple(x.shape), dim, keepdim) == x
-    return spread(grad, tuple(x.shape), dim, keepdim) * mask / sum(mask, dim, True)
+    count = sum(mask, dim, True)
+    return reshape(grad, tuple(count.shape)) / count * mask
 
 
 @op(tex=r"\max_{{{dim}}} {self}", self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
@@ -432,7 +434,7 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
     if ord in (math.inf, -math.inf):
         mask = abs(x) == result
         return sgn(x) * (grad / sum(mask, dim, True)) * mask
-    scale = masked_fill(pow(abs(x), ord - 1) * sgn(x), x == 0, 0) if ord < 2 else pow(abs(x), ord - 1) * sgn(x)
+    scale = masked_fill(sgn(x) * pow(abs(x), ord - 1), x == 0, 0) if ord < 2 else x * pow(abs(x), ord - 2)
     return scale * masked_fill(grad / pow(result, ord - 1), result == 0, 0)
 
 
@@ -476,7 +478,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
 
 @op(tex=r"\lVert {self} - {other} \rVert_{{{p}}}",
     self=lambda grad, self, other, p, result: _norm_gradient(grad, self - other, p, None, False, result),
-    other=lambda grad, self, other, p, result: _norm_gradient(grad, other - self, p, None, False, result))
+    other=lambda grad, self, other, p, result: -_norm_gradient(grad, self - other, p, None, False, result))
 def dist(self, other: Tensor, p=2):
     """The p-norm of the difference."""
     return _vector_norm(self - other, p, None, False)
