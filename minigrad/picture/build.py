@@ -41,7 +41,9 @@ class _Builder:
                 self._card(slot)
         for slot in self.program.roots:
             self._card(slot)
-        known = {id(slot.tensor) for slot in self.slots}
+        self._leave_out()
+        known = {id(slot.tensor) for call in self.program.calls for slot in (*call.inputs, *call.outputs)}
+        known |= {id(slot.tensor) for slot in self.program.roots}
         for name, tensor in self.names.items():
             if id(tensor) not in known:
                 known.add(id(tensor))
@@ -73,6 +75,14 @@ class _Builder:
         card.drawn = slot.tensor is not None
         self.slots[slot] = card
         self.model.cards.append(card)
+
+    def _leave_out(self) -> None:
+        """An input whose operation is not among those that are drawn: where a graph that is too large was cut."""
+        made = {slot for call in self.calls for slot in call.outputs}
+        cut = {slot for call in self.program.calls[:-MOST_DRAWN] for slot in call.outputs}
+        for slot, card in self.slots.items():
+            card.left_out = slot not in made and (slot in cut or slot.tensor is None)
+            card.drawn |= card.left_out
 
     def _name_cards(self) -> None:
         """The name a tensor has at the end counts; where a name has moved on, its earlier tensors say from when they are."""
@@ -198,8 +208,10 @@ class _Builder:
         arriving: dict[Any, list[Edge]] = {}
         for call, op in self.ops.items():
             for node, index, child, output_nr, target in call.edges:
-                if target not in self.slots and target not in self.ops:
-                    continue                                     # left out of a graph that is too large
+                if target not in self.slots and target not in self.ops:      # left out of a graph that is too large
+                    target = next((s for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
+                if target is None:
+                    continue
                 via = None
                 if isinstance(target, Slot):
                     card = self.slots[target]

@@ -29,6 +29,8 @@ def describe(model: Model) -> str:
 
 def card_text(card: Card) -> str:
     """A tensor in a sentence."""
+    if card.left_out:
+        return f"{card_name(card)}: the operation that made it is left out of the picture."
     words = [f"{card_name(card)} = {card.value}{f' ({card.stats})' if card.stats else ''}",
              "leaf" if card.is_leaf else "not a leaf", f"requires_grad {card.requires_grad}"]
     if card.retains_grad:
@@ -67,6 +69,8 @@ def _end(model: Model, id: str) -> str:
     if id.startswith("o"):
         return model.op(id).node
     card = model.card(id)
+    if card.left_out:
+        return "what is left out"
     return f"{card_name(card)}'s AccumulateGrad" if card.accumulator else card_name(card)
 
 

@@ -51,6 +51,8 @@ class Card:
         Made while the recording was off.
     drawn : bool
         False if it is folded into its operation.
+    left_out : bool
+        The operation that made it is left out of the picture, and so is its value: an ellipsis.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Card:
     storage: str | None = None
     no_grad: bool = False
     drawn: bool = True
+    left_out: bool = False
 
 
 @dataclass

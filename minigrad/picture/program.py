@@ -321,8 +321,8 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
     for call in calls:
         node = call.nodes[0]
         for index, (child, output_nr) in enumerate(node.next_functions):
-            target = None if child is None else leaf(child.variable) if is_accumulator(child) else owner.get(child)
-            if target is not None:
+            if child is not None:
+                target = leaf(child.variable) if is_accumulator(child) else owner.get(child) or result(child, output_nr)
                 call.edges.append((node, index, child, output_nr, target))
         remember(call)
     return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots],

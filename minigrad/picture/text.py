@@ -48,7 +48,9 @@ def flags(card: Card) -> list[tuple[str, bool]]:
 
 def card_width(card: Card) -> float:
     """Room for the widest that any setting of the flags and any backward step can write."""
-    made = card.op is not None
+    if card.left_out:
+        return 26
+    made = card.op is not None or not card.is_leaf
     name = code_width(short(card.name or "no name", MOST_NAME)) + (note_width(card.past) + 6 if card.past else 0) + 20
     value = code_width(short(card.value, MOST_CODE)) + (note_width(card.stats) + 8 if card.stats else 0)
     row = note_width("arriving") + 8 + gradient_width(card) + (0 if made else 30)
