@@ -64,6 +64,12 @@ def test_a_line_that_computes_no_tensor_has_no_switch(explore):
     assert list(explore(program).switches) == ["x.requires_grad", "no_grad (line 5)"]
 
 
+def test_a_line_that_makes_a_module_has_no_switch(explore):
+    e = explore("linear = mg.nn.Linear(2, 1)\nx = mg.tensor([[1., 2.]])\nout = linear(x)\n")
+    assert list(e.switches) == ["x.requires_grad", "no_grad (line 3)", "out.detach", "out.retain_grad", "out.backward"]
+    assert e.model.blocks == []
+
+
 def test_an_error_is_the_cells_error(shell, capsys):
     result = shell.run_cell("%%explore\nx = mg.ones(1)\nx.backward()\ny = 1")
     printed = capsys.readouterr().out

@@ -11,10 +11,10 @@ import pytest
 import minigrad as mg
 from minigrad.picture import Figure, Recorder, describe, draw, ink, record, to_svg
 from minigrad.picture.graphviz_wasm import run_dot
-from minigrad.picture.layout import place
+from minigrad.picture.layout import along, place
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
-from minigrad.picture.text import note
+from minigrad.picture.text import card_width, flags, note, note_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 _numbers = itertools.count()
@@ -321,6 +321,11 @@ z.backward()
     assert [op.text for op in recorder.model().ops] == ["x * 3"] and recorder.lines == {4}
 
 
+def test_a_module_that_is_made_is_no_operation():
+    model = run("linear = mg.nn.Linear(2, 1)\nout = linear(mg.tensor([[1., 2.]]))\n").model()
+    assert [op.text for op in model.ops] == ["linear(…)"] and model.blocks == model.memories == []
+
+
 def test_names_of_parameters():
     linear = mg.nn.Linear(1, 1)
     out = linear(mg.tensor([[1.]]))
@@ -405,6 +410,39 @@ def test_words_stay_inside_their_card_and_apart_from_each_other():
             for row in rows.values():
                 for (_, end, one), (start, _, other) in itertools.pairwise(sorted(row)):
                     assert end <= start + 0.5, (name, group.get("id"), one, other)
+
+
+VIEWS = """x = mg.tensor([[1., 2.], [3., 4.]])
+w = x.view(4)
+b = w * (x ** 2).sum()
+c = x[0]
+d = c * 2
+c.add_(1)
+"""
+
+
+def way(d):
+    """Points along a path of lines down and Bézier curves."""
+    at, found = (0, 0), []
+    for letter, numbers in re.findall(r"([MCV])([^MCV]+)", d):
+        values = [float(n) for n in re.split("[, ]", numbers)]
+        if letter == "V":
+            points = [(at[0], at[1] + (values[0] - at[1]) * k / 16) for k in range(17)]
+        else:
+            points = along([at] * (letter == "C") + list(zip(values[::2], values[1::2], strict=True)))
+        at = points[-1]
+        found += points
+    return found
+
+
+@pytest.mark.parametrize("source", [*PROGRAMS.values(), VIEWS])
+def test_links_to_a_memory_run_over_no_words(source):
+    model = run(source).model()
+    root, boxes = ET.fromstring(to_svg(model)), [box for id, box in place(model).boxes.items() if id[0] in "to"]
+    links = [path.get("d") for path in root.iter(f"{SVG}path") if "stroke-dasharray:1.5 3.5" in path.get("style")]
+    assert len(links) == sum(len(memory.cards) for memory in model.memories)
+    for d in links:
+        assert not [box for box in boxes for x, y in way(d) if box.x < x < box.right and box.y < y < box.bottom - 1], d
 
 
 def test_everything_is_inside_the_picture():
@@ -538,6 +576,25 @@ def test_a_large_graph_says_what_it_left_out():
     assert figure.model.note.startswith("Too large to draw whole: 1,940 of 2,000 operations are left out")
     recorder = run("x = mg.tensor([1.], requires_grad=True)\nz = x\nfor _ in range(2100): z = z * x\n")
     assert "2,040 of 2,100 operations are left out" in recorder.model().note
+
+
+def test_a_cut_chain_begins_with_an_ellipsis():
+    chain = run("x = mg.tensor([1.], requires_grad=True)\nz = x\nfor _ in range(2000): z = z * 2\n")
+    for model in (chain.model(), draw(chain.names["z"], names=chain.names).model):
+        first = model.cards[0]
+        assert first.left_out and first.drawn and [c.name for c in model.cards if c.drawn] == [first.name, "z"]
+        assert (model.edges[0].source, model.edges[0].target, len(model.edges)) == ("o0", first.id, 60)
+        assert "leads back to what is left out." in describe(model) and place(model).boxes[first.id].w < 40
+
+
+def test_a_result_of_earlier_has_room_for_its_flags():
+    x = mg.tensor([1.], requires_grad=True)
+    y = x * 3
+    with record(show=False) as recorder:
+        z = y ** 2
+    card = recorder.model().cards[0]
+    assert (card.name, card.is_leaf, card.op, z.item()) == ("y", False, None, 9)
+    assert card_width(card) > sum(note_width(words, bold) for words, bold in flags(card)) + 20
 
 
 def test_many_graph_edges_end_at_the_deadline(monkeypatch):

@@ -228,6 +228,11 @@ class _Ink:
             return
         self.done.add(card.id)
         self.group(card.id, card_text(card), box)
+        if card.left_out:
+            for row in (0, 1):
+                self.code(box.x + box.w / 2, box.lane(row) + 2, "…", "muted", "middle", bold=True)
+            self.parts.append("</g>")
+            return
         radius = 11 if card.is_leaf else 1.5
         stroke, width = ("on", 1.7) if card.requires_grad else ("ghost", 1.1) if card.no_grad else ("line", 1.1)
         ink = "muted" if card.past else "ink"
@@ -340,11 +345,24 @@ class _Ink:
         bracket, middle = self.bracket(memory), strip.x + strip.w / 2
         for i, id in enumerate(sorted(memory.cards, key=lambda id: self.layout.boxes[id].x)):
             card = self.layout.boxes[id]
-            x0, x = card.x + card.w / 2, bracket.x + 2 + (bracket.w - 4) * (i / (many - 1) if many > 1 else 0.5)
+            x = bracket.x + 2 + (bracket.w - 4) * (i / (many - 1) if many > 1 else 0.5)
             names = note_width(", ".join(memory.names), True) / 2 + 4
             y = strip.y - (24 if abs(x - middle) < names else 8)
-            self.line(f"M{x0:.1f},{card.bottom:.1f}C{x0:.1f},{card.bottom + 26:.1f} {x:.1f},{y - 26:.1f} {x:.1f},{y:.1f}",
-                      "store", 1.6, "1.5 3.5")
+            start, down, floor = self.way_down(card, x)
+            self.line(f"M{start:.1f},{card.bottom:.1f}" + (f"C{start:.1f},{card.bottom + 10:.1f} {down:.1f},{card.bottom:.1f} "
+                      f"{down:.1f},{card.bottom + 14:.1f}" if down != start else "") + (f"V{floor:.1f}" if floor > card.bottom else "")
+                      + f"C{down:.1f},{floor + 26:.1f} {x:.1f},{y - 26:.1f} {x:.1f},{y:.1f}", "store", 1.6, "1.5 3.5")
+
+    def way_down(self, card: Box, x: float) -> tuple[float, float, float]:
+        """Where a line from a card to its memory begins, at which x it goes down, and how far, before it may bend towards `x`."""
+        below = [box for id, box in self.layout.boxes.items() if id[0] in "to" and box.bottom > card.bottom]
+        start = down = card.x + card.w / 2
+        under = [box for box in below if box.y >= card.bottom and box.x < start < box.right]
+        if under:                                      # something stands under the card: down beside it
+            start, down = card.right - 12, max(card.right, *(box.right for box in under)) + 8
+        low, high = sorted((down, x))
+        floor = max((box.bottom for box in below if box.x < high and low < box.right), default=card.bottom)
+        return start, down, max(floor, card.bottom + 14 * bool(under))
 
     def bracket(self, memory: Memory) -> Box:
         """Where the cells are, in the middle of the strip."""
