@@ -46,7 +46,9 @@ def main() -> int:
             corpus.record(corpus.keep(name, found.lines), torch)
     print(f"{hunt.programs} programs, {hunt.lines} lines ({hunt.raised} raised) in {seconds:.0f} s: "
           f"{hunt.programs / seconds:.0f} programs per second; {sum(hunt.kinds.values())} differ in {len(hunt.found)} kinds; "
-          f"{sum(hunt.known.values())} known differences {dict(hunt.known)}")
+          f"{sum(hunt.known.values())} known differences")
+    for why, times in hunt.known.most_common():
+        print(f"{times:6} {why}")
     return 1 if hunt.found else 0
 
 

@@ -161,7 +161,7 @@ def binary(w: Writer) -> str:
         left, right = (a, b) if w.chance(0.8) else (b, a)
         return f"{left} {w.pick('+', '-', '*', '*', '/', '**')} {right}"
     return w.pick(f"mg.maximum({a}, {w.like(a)})", f"mg.where({a} > 0, {a}, {b})", f"{a} {w.pick('>', '<', '==', '>=', '!=')} {b}",
-                  f"mg.minimum({a}, {w.like(a)})", f"mg.add({a}, {b}, alpha=2)", f"mg.sub({a}, {b})", f"mg.atan2({a}, {w.like(a)})",
+                  f"mg.minimum({a}, {w.like(a)})", f"mg.add({w.floating()}, {b}, alpha=2)", f"mg.sub({a}, {b})", f"mg.atan2({a}, {w.like(a)})",
                   f"{a}.masked_fill({a} > 0, {w.number()})", f"mg.lerp({a}, {w.like(a)}, 0.5)", f"{a} // 2", f"{a} % 2")
 
 
@@ -230,7 +230,7 @@ def in_place(w: Writer) -> str:
     if w.chance(0.3):
         return w.pick(f"{a} += {b}", f"{a} *= {b}", f"{a} -= {value}", f"{a} /= {value}")
     call = w.rng.choice(IN_PLACE).removesuffix(")") + ")"
-    call = w.pick(call, call, f"mul_({b})", f"add_({b})", f"copy_({b})", f"sub_({b})", f"fill_({value})", f"add_({b}, alpha=2)",
+    call = w.pick(call, call, f"mul_({b})", f"add_({b})", f"copy_({b})", f"sub_({b})", f"fill_({value})", f"sub_({b}, alpha=2)",
                   f"masked_fill_({a} > 0, {value})", f"div_({b})")
     apart = b == value or address(w.names[a]) != address(w.names[b])
     return f"{w.view(a) if apart and w.chance(0.4) else a}.{call}"
@@ -241,6 +241,8 @@ def assign(w: Writer) -> str:
     value = w.tensor() if w.chance(0.5) else w.number()
     if value in w.names and address(w.names[a]) == address(w.names[value]):
         value = w.number()
+    if not w.names[a].dtype.is_floating_point:
+        value = w.number()                  # PyTorch would make a bool tensor require grad
     operator = w.pick("=", "=", "=", "+=", "*=")
     return f"{a}[{w.index(a)}] {operator} {value}"
 
@@ -248,13 +250,11 @@ def assign(w: Writer) -> str:
 def flags(w: Writer) -> str:
     a = w.tensor()
     # Versions after .data = are minigrad's own where another tensor looks into the old memory.
-    exchange = f"{a}.data.mul_(2)" if w.shares_memory(a) else f"{a}.data = {w.tensor()}"
+    exchange = f"{a}.data.mul_(2)" if a not in w.made or w.shares_memory(a) else f"{a}.data = {w.tensor()}"
     return w.pick(f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.requires_grad = False",
                   f"{a}.detach_()", f"{w.computed()}.detach_()", f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
                   f"{w.computed()}.retain_grad()", f"{a}.grad = None", f"{w.leaf()}.grad = None", f"{a}.grad.zero_()",
-
-                  exchange,
-                  f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
+                  exchange, f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
 
 
 def hook(w: Writer) -> str:
@@ -271,7 +271,8 @@ def backward(w: Writer) -> str:
     keep = w.pick("", "", "retain_graph=True", "create_graph=True", f"inputs=[{w.recorded()}]", "retain_graph=True")
     if w.chance(0.6):
         return f"{a}.sum().backward({keep})" if w.chance(0.8) else f"{a}.backward({keep})"
-    start = w.pick(f"mg.ones_like({a})", w.tensor(), f"{a}.detach()")
+    # A copy, since PyTorch may keep the very tensor that it is given as a .grad, and add into it later.
+    start = w.pick(f"mg.ones_like({a})", f"{w.tensor()}.detach().clone()", f"{a}.detach() * 2")
     return f"{a}.backward({start}{', ' if keep else ''}{keep})"
 
 

@@ -86,7 +86,7 @@ class _Look:
             "_version": self.version(t), "_base": self.base(t._base), "retains_grad": t.retains_grad,
             "storage": None if self.is_free(t, name) else self.storage(t, name),
             "stride": None if self.is_free(t, name) else [s for s, n in zip(t.stride(), t.shape) if n > 1],
-            "storage_offset": t.storage_offset() if t.numel() else None,
+            "storage_offset": None if self.is_free(t, name) else t.storage_offset(),
             "name": self.tensor_names.get(id(t)),
             "grad": self.tensor(grad, f"{name}.grad") if is_tensor(grad) else grad}
 
@@ -94,11 +94,12 @@ class _Look:
         """The version that the gradient in this memory had when a backward pass made it; None for other memory."""
         begin = address(t)
         return next((version for gradient, version in self.gradients
-                     if address(gradient) == begin and t._version >= version), None)
+                     if address(gradient) == begin), None)
 
     def version(self, t: Any) -> int | None:
         """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
-        return t._version - (self.first_version(t) or 0) if t.numel() else None
+        first = self.first_version(t) or 0
+        return None if not t.numel() else t._version - first if t._version >= first else t._version     # less: after .data
 
     def is_free(self, t: Any, name: str) -> bool:
         """Whether no rule says how the tensor lies in memory: it is empty, or a gradient but not the ``.grad`` of a leaf."""
