@@ -563,7 +563,7 @@ def sign(self):
 
 
 def _signs(array):
-    return array if array.dtype == bool else (array > 0).astype(array.dtype) - (array < 0)
+    return array.copy() if array.dtype == bool else (array > 0).astype(array.dtype) - (array < 0)
 
 
 @op(inplace=True, tex=r"\lfloor {self} \rfloor", self=lambda grad: zeros_of(grad))
