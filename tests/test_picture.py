@@ -305,10 +305,10 @@ d = -x; d[0] = 3.
 """)
     assert [op.text.partition(" = ")[2] or op.text for op in recorder.model().ops] == [
         "x * 2", "mg.stack([…, x], dim=-1)", "x + 1", "(…) * -2", "x - 1", "(…) ** 2", "(…).sum()", "….exp()", "-x", "3."]
-    code = compile("z = x.sum() * w", "<no text>", "exec")
+    code = compile("z = (x.sum() * w) ** 2; x.clamp(0, 1); z.pow_(3)", "<no text>", "exec")
     with record(show=False) as plain:
         exec(code, {"x": mg.tensor([2.]), "w": mg.tensor([3.])})
-    assert [op.text for op in plain.model().ops] == ["sum(x)", "… * w"]
+    assert [op.text for op in plain.model().ops] == ["sum(x)", "… * w", "… ** 2", "clamp(x, 0, 1)", "z ** 3"]
 
 
 def test_what_runs_for_the_program_but_is_not_its_forward_pass():

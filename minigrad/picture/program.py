@@ -160,7 +160,9 @@ def node_name(node: Any) -> str:
 
 def code(name: str, args: list[str]) -> str:
     """An operation as code, where the program's own text is not at hand."""
-    name = name.strip("_").removesuffix("_all")
+    if name.startswith("_"):                           # one of several forms of an operation, by what it takes
+        name = re.sub(r"_(all|dims?|numbers?|scalar|tensors?|base|over|rounded|stable)_?$", "", name)
+    name = name.strip("_")
     if name in INFIX and len(args) > 1:
         return f"{args[0]} {INFIX[name]} {args[1]}"
     return f"-{args[0]}" if name == "neg" else f"{name}({', '.join(args)})"
