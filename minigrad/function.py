@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import linecache
 import re
-import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -152,14 +153,14 @@ class Op:
         self.strict = [n for n, p in list(signature.parameters.items())[1:] if p.annotation == "Tensor"]
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
         self.number_form = self.node_name = None
-        self.source = ""
+        self.write: Callable[[], str] = str
         if formulas:
             self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
             self._plan_saving(saves)
 
     def _plan_saving(self, extra: tuple[str, ...]) -> None:
         """Sort what the formulas need into tensors (freed, version-checked) and plain values."""
-        self.uses = {arg: list(inspect.signature(f).parameters) for arg, f in self.formulas.items()}
+        self.uses = {arg: list(f.__code__.co_varnames[:f.__code__.co_argcount]) for arg, f in self.formulas.items()}
         needed = list(dict.fromkeys([*(n for names in self.uses.values() for n in names), *extra]))
         outputs = () if isinstance(self.outputs, str) else self.outputs
         # In PyTorch's order, which decides whose version error is raised: inputs by name, then outputs.
@@ -172,6 +173,11 @@ class Op:
             users = [arg for arg, names in self.uses.items() if name in names]
             if name not in outputs and len(users) == 1 and len(self.formulas) > 1 and "tensors" not in self.formulas:
                 self.saved_for[name] = users[0]
+
+    @property
+    def source(self) -> str:
+        """The text of the function that the declaration became."""
+        return self.write()
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -213,12 +219,12 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         if number:
             first = operation.params[0]
             scalar = Op(kernel, {first: formulas[first]}, tex, number, False, False, None, outputs)
-            operation.number_form = _compile(scalar, _forward_source(scalar))
-        call = _compile(operation, _forward_source(operation))
+            operation.number_form = _compile(scalar, lambda: _forward_source(scalar))
+        call = _compile(operation, lambda: _forward_source(operation))
         OPS[operation.name] = operation
         for name in names:
             if name.startswith("__"):
-                setattr(Tensor, name, _compile(operation, _forward_source(operation, reject="return NotImplemented")))
+                setattr(Tensor, name, _compile(operation, lambda: _forward_source(operation, "return NotImplemented")))
         if not operation.name.startswith("_"):
             public(*(n for n in names if not n.startswith("__")), method=method)(call)
         if inplace:
@@ -226,11 +232,11 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
             twin.name += "_"
             twin.node_class = getattr(operation, "node_class", None)
             OPS[twin.name] = twin
-            setattr(Tensor, twin.name, _compile(twin, _inplace_source(twin)))
+            setattr(Tensor, twin.name, _compile(twin, lambda: _inplace_source(twin)))
             for name in names:
                 if name.startswith("__") and not name.startswith("__r"):
                     augmented = "__i" + name.removeprefix("__")
-                    setattr(Tensor, augmented, _compile(twin, _inplace_source(twin, reject="return NotImplemented")))
+                    setattr(Tensor, augmented, _compile(twin, lambda: _inplace_source(twin, "return NotImplemented")))
                 elif not name.startswith("__"):
                     setattr(Tensor, name + "_", getattr(Tensor, twin.name))
         return call
@@ -239,27 +245,55 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
 
 # Compiling a declaration ---------------------------------------------------------------------------------------------------
 
-def _compile(operation: Op, source: str) -> Callable:
-    """Make the function whose text is `source`, in the namespace that the generated code needs."""
+def _compile(operation: Op, write: Callable[[], str]) -> Callable:
+    """Make the function whose text `write` returns, in the namespace that the generated code needs."""
     if operation.formulas and not hasattr(operation, "node_class"):
         operation.node_class = _node_class(operation)
-    source = re.sub(r"\bself(_?)\b", r"input\1", source)     # PyTorch's name of it in a call
-    operation.source = source
-    function = _execute(operation.name, source, f"<op {operation.name}>", dict(
+
+    def source() -> str:
+        return re.sub(r"\bself(_?)\b", r"input\1", write())     # PyTorch's name of it in a call
+
+    operation.write = source
+    function = _deferred(operation.name, source, f"<op {operation.name}>", dict(
         kernel=operation.kernel, op=operation, number_form=operation.number_form, NodeClass=getattr(operation, "node_class", None),
         **{f"default_{n}": v for n, v in operation.defaults.items()}))
     function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
-    function.__qualname__ = operation.name
+    function.__wrapped__ = operation.kernel     # for inspect.signature and help()
     return function
 
 
-def _execute(name: str, source: str, filename: str, constants: dict[str, Any]) -> Callable:
-    """Run the text of one function, with this module's names as its globals and the constants as its closure."""
-    text = f"def make({', '.join(constants)}):\n{textwrap.indent(source, '    ')}    return {name}\n"
-    place: dict[str, Any] = {}
-    exec(compile(text, filename, "exec"), globals(), place)
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)     # for tracebacks
-    return place["make"](**constants)
+_serial = itertools.count()
+
+
+def _deferred(name: str, write: Callable[[], str], filename: str, constants: dict[str, Any]) -> Callable:
+    """A function that is written and compiled when it is first called, so that an import pays for no operation it does not use.
+
+    Its globals are this module's. What is its own (`constants`) stands there too, under names that no text can spell: the
+    compiled code is given those names in place of the plain ones.
+    """
+    tag = f"{filename} {next(_serial)} "
+    names = {n: tag + n for n in (*constants, "itself", "build")}
+
+    def build() -> Callable:
+        text, place = write(), dict(constants)
+        exec(compile(text, filename, "exec"), globals(), place)
+        made = place[name]
+        function.__code__ = _renamed(made.__code__, names)
+        function.__defaults__, function.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)     # for tracebacks
+        return function
+
+    function = FunctionType(_renamed(_first_call.__code__, names), globals(), name)
+    globals().update({names[n]: value for n, value in {**constants, "itself": function, "build": build}.items()})
+    return function
+
+
+def _first_call(*args: Any, **kwargs: Any) -> Any:
+    return build()(*args, **kwargs)  # noqa: F821 - each deferred function has a `build` of its own
+
+
+def _renamed(code: CodeType, names: dict[str, str]) -> CodeType:
+    return code.replace(co_names=tuple(names.get(n, n) for n in code.co_names))
 
 
 def _signature(operation: Op) -> str:
@@ -461,9 +495,9 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _node_class(operation: Op) -> type[Node]:
-    """The node's class, with an `apply` that runs the formulas of the inputs that want a gradient."""
-    lines = ["def apply(node, grad, graph):", "    if graph and not formula.running:", "        return run_formula(apply, node, grad)"]
+def _apply_source(operation: Op) -> str:
+    """The text of a node's `apply`: it runs the formulas of the inputs that want a gradient."""
+    lines = ["def apply(node, grad, graph):", "    if graph and not formula.running:", "        return run_formula(itself, node, grad)"]
     several = operation.outputs == "list"
     if several:
         lines += ["    grads = fill(node, grad, graph)", "    if grads is None:"]
@@ -488,8 +522,13 @@ def _node_class(operation: Op) -> type[Node]:
         parts = [f"formula_{arg}({', '.join(operation.uses[arg])}) if edges[{i}][0] is not None else None"
                  for i, arg in enumerate(operation.formulas)]
         lines.append(f"    return ({', '.join(parts)},)")
-    apply = _execute("apply", "\n".join(lines) + "\n", f"<{operation.node_name}>",
-                     {f"formula_{arg}": f for arg, f in operation.formulas.items()})
+    return "\n".join(lines) + "\n"
+
+
+def _node_class(operation: Op) -> type[Node]:
+    """The node's class."""
+    apply = _deferred("apply", lambda: _apply_source(operation), f"<{operation.node_name}>",
+                      {f"formula_{arg}": f for arg, f in operation.formulas.items()})
     return type(operation.node_name.rsplit("::")[-1], (OpNode,), {
         "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
         "saved_outputs": tuple(None if n == "indices" else operation.output_of.get(n) for n in operation.saved),
@@ -699,7 +738,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
     """
     twin = Op(view.op.kernel, view.op.formulas, view.op.tex, node, True, True, None, view.op.outputs)
     twin.name = name
-    operation = _compile(twin, _forward_source(twin))
+    operation = _compile(twin, lambda: _forward_source(twin))
     OPS[name] = twin
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

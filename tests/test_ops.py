@@ -70,7 +70,8 @@ TABLE = [
     (mg.baddbmm, (2, 2, 2), (2, 2, 3), (2, 3, 2)), (mg.trace, A), (mg.matmul, (2, 1, 2, 3), (3, 3, 2)),
     (mg.matmul, (3,), (2, 3, 2)), (lambda x, y: mg.einsum("bij,bjk->ik", x, y), (2, 2, 3), (2, 3, 2)),
     (lambda x: mg.einsum("ii->i", x), (3, 3)), (lambda x, y: mg.tensordot(x, y, 1), A, (3, 2)), (mg.outer, V, (2,)),
-    (lambda x: x.repeat_interleave(2, 1), A), (lambda x: x.unsafe_split(2, 1)[0], A), (lambda x: x.unsafe_split_with_sizes([1, 2], 1)[1], A),
+    (lambda x: x.repeat_interleave(2, 1), A), (lambda x: x.unsafe_split(2, 1)[0], A),
+    (lambda x: x.unsafe_split_with_sizes([1, 2], 1)[1], A),
     (lambda x: x.clone().zero_(), A), (lambda x: x.clone().fill_(2), A),
     (lambda x, v: x.clone().fill_(v), A, ()), (lambda x, y: x.clone().copy_(y), A, (3,)),
 ]

@@ -83,6 +83,8 @@ def bmm(self, mat2):
         b, n, k = self.shape
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: "
                            f"[{mat2.shape[0]}, {mat2.shape[1]}].")
+    if not self.size or not mat2.size:         # PyTorch looks at the types only if there is something to multiply
+        return np.zeros((self.shape[0], self.shape[1], mat2.shape[2]), mat2.dtype)
     _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", self, mat2)
     return self @ mat2
 
