@@ -39,8 +39,15 @@ def replay(path, library):
     return said
 
 
+@pytest.fixture
+def first_time(monkeypatch):
+    """What a process is warned of once: as if neither library had warned yet, whatever ran before."""
+    monkeypatch.setattr(minigrad.reasons, "_warned", set())
+    torch.storage._reset_warn_typed_storage_removal()
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_lesson_says_what_pytorch_does(path):
+def test_lesson_says_what_pytorch_does(path, first_time):
     ours = replay(path, minigrad)
     assert ours == replay(path, torch)
     assert any(text for texts in ours.values() for text in texts)
