@@ -16,17 +16,19 @@ KNOWN: dict[str, str] = {
         "the version of a gradient in a text, which depends on how it was added up",
     r"^error [|] RuntimeError: (Output 0 of|A view was created)[^|]*its base or another view[^|]*[|] (?!None)":
         "which of two errors of one line is raised",
+    r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
     r"^look.second": "the graph of a backward pass: the same value by other operations",
     r"^error [|] [^|]*Subtraction, the `-`": "to do: subtraction with bool",
     r"^error [|] (None [|] )?NotImplementedError: ": "to do: integer or bool dtypes for which PyTorch has no kernel",
-    r"^error [|] RuntimeError: (expected dtype|expected scalar|self and mat|addmv input|expected m0 and m0|Index put requires)":
+    r"^error [|] (None [|] )?RuntimeError: (expected dtype|expected scalar|self and mat|addmv input|expected m0 and m0|Index put requires)":
         "to do: checks of mixed dtypes",
     r"^error .*(can't be cast to the desired output|Integers to negative integer powers)": "to do: dtypes of in-place results, int powers",
     r"_sym_(sizes|strides)|_saved_ord": "to do: names of saved sizes",
     r"^error [|] IndexError: ": "to do: texts and checks of dimensions and indices",
     r"^error [|] RuntimeError: (zero-dim|Tensors must|expand[(]|The expanded|narrow|chunk|split|index_select|shape mismatch)":
         "to do: texts and checks of dimensions and indices",
-    r"^error .*(doesn't match the broadcast shape|ValueError: operands|t_?[(][)] expects|permute[(]sparse|non-singleton)": "to do: texts about shapes",
+    r"^error .*(doesn't match the broadcast shape|ValueError: operands|t_?[(][)] expects|permute[(]sparse|non-singleton)":
+        "to do: texts about shapes",
     r"^error [|] .*unsupported operation: (more|some)": "to do: overlapping memory in fill_, copy_, masked_fill_ and index_put",
     r"^look.nodes.#.next [|] \[\['#', 0\]\] [|] \[\['#', 0\], \[None, 0\]\]": "to do: edges of floor division",
     r"^look.nodes.#.name [|] AsStridedBackward0 [|]": "to do: squeeze_ and its like of a view, unrecorded",
