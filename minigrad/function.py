@@ -334,6 +334,8 @@ def _arguments(operation: Op, reject: str | None) -> list[str]:
         if operation.number_form is not None and not operation.inplace:
             lines += [f"        if formula.running and {others[0]}.__class__ in (int, float):",
                       f"            return number_form({operation.params[0]}, {others[0]})"]
+        if hasattr(operation.kernel, "check"):
+            lines.append(f"        kernel.check({values})")
         lines += [f"        common = dtypes.promote({values}, floating={floating})",
                   "        if common is None:",
                   f"            {reject}",

@@ -46,11 +46,20 @@ def add(self, other, *, alpha=1):
     return self + other if alpha == 1 else self + other * alpha
 
 
-def _no_bool(self, other):
-    bools = [x.dtype.kind == "b" for x in (self, other) if isinstance(x, np.ndarray)]
-    if len(bools) == 2 and all(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-                           "`logical_xor()` operator instead.")
+def _no_bool(self: Any, other: Any) -> None:
+    """PyTorch does not subtract masks."""
+    bools = [getattr(x, "dtype", type(x)) == bool for x in (self, other)]
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+            if all(bools) else
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead.")
+
+
+def _checked(kernel: Callable) -> Callable:
+    kernel.check = _no_bool         # on the arguments as they came, before they are cast to one type
+    return kernel
 
 
 def _refuse_bool(array: np.ndarray, name: str) -> None:
@@ -62,6 +71,7 @@ def _refuse_bool(array: np.ndarray, name: str) -> None:
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+@_checked
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
@@ -70,6 +80,7 @@ def sub(self, other, *, alpha=1):
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+@_checked
 def _rsub_number(self, other: Operand, *, alpha=1):
     _no_bool(self, other)
     return other - self if alpha == 1 else other - self * alpha
@@ -77,6 +88,7 @@ def _rsub_number(self, other: Operand, *, alpha=1):
 
 @op(tex="{other} - {self}", node="RsubBackward0", promote="same",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+@_checked
 def _rsub_tensor(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     return _rsub_number(self, other, alpha=alpha)
