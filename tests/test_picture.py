@@ -10,6 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.picture import Figure, Recorder, describe, draw, ink, record, to_svg
+from minigrad.picture.figure import LEAST
 from minigrad.picture.graphviz_wasm import run_dot
 from minigrad.picture.layout import along, place
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
@@ -514,8 +515,8 @@ def test_a_wide_picture_shrinks_before_it_scrolls():
     figure = run("x = mg.tensor([3.], requires_grad=True)\ny = x * 2\nz = y + x\nt = z ** 2\n").figure()
     width = float(ET.fromstring(figure.svg).get("width"))
     html = figure._repr_mimebundle_()["text/html"]
-    assert width > 950 > 0.7 * width                              # a usual cell; three operations in a row fit it
-    assert f'style="max-width:100%;min-width:{0.7 * width:.0f}px;height:auto"' in html and "overflow-x:auto" in html
+    assert width > 928 > LEAST * width                            # the lab in a usual cell; three operations in a row fit
+    assert f'style="max-width:100%;min-width:{LEAST * width:.0f}px;height:auto"' in html and "overflow-x:auto" in html
 
 
 def test_two_figures_share_no_ids():

@@ -186,7 +186,7 @@ function render({ model, el }) {
     buttons.reset.disabled = !view.flipped;
     buttons.use.disabled = !view.usable;
     const next = safeSvg(view.svg), svg = picture.firstElementChild;
-    if (next) next.style.minWidth = `${0.7 * next.getAttribute("width")}px`;     // it shrinks so far, then it scrolls
+    if (next) next.style.minWidth = `${0.68 * next.getAttribute("width")}px`;     // it shrinks so far, then it scrolls
     if (next && svg) morph(svg, next);
     else if (next) picture.append(next);
     oneTabStop(parts());

@@ -14,7 +14,7 @@ from .ink import escape, message_svg, to_svg
 from .layout import to_dot
 from .model import Model
 
-LEAST = 0.7         # of its own size: how far a picture shrinks in a narrow cell before it scrolls
+LEAST = 0.68        # of its own size: how far a picture shrinks in a narrow cell before it scrolls
 _numbers = itertools.count(1)
 
 
