@@ -282,9 +282,9 @@ def gradient(w: Writer) -> str:
     more = w.pick("", "", ", create_graph=True", ", create_graph=True", ", retain_graph=True", ", allow_unused=True",
                   ", create_graph=True, allow_unused=True", ", materialize_grads=True")
     if w.chance(0.3):
-        return f"{w.new()}, {w.new()} = mg.autograd.grad({a}.sum(), [{b}, {c}]{more})"
+        return f"{w.new()}, {w.new()} = (g.clone() for g in mg.autograd.grad({a}.sum(), [{b}, {c}]{more}))"
     start = w.pick(f"{a}.sum(), {b}", f"{a}, {b}", f"{a}, {b}, mg.ones_like({a})", f"({a} * {a}).sum(), {b}")
-    return f"{w.new()} = mg.autograd.grad({start}{more})[0]"
+    return f"{w.new()} = mg.autograd.grad({start}{more})[0].clone()"       # PyTorch's own may be expanded: see known
 
 
 STATEMENTS: dict[Statement, int] = {
