@@ -48,7 +48,7 @@ def add(self, other, *, alpha=1):
 
 def _no_bool(self: Any, other: Any) -> None:
     """PyTorch does not subtract masks."""
-    bools = [getattr(x, "dtype", type(x)) == bool for x in (self, other)]
+    bools = [x.dtype.kind == "b" if isinstance(x, np.ndarray) else isinstance(x, bool) for x in (self, other)]
     if any(bools):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
