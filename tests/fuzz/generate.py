@@ -251,9 +251,12 @@ def assign(w: Writer) -> str:
 def flags(w: Writer) -> str:
     a = w.tensor()
     # Versions after .data = are minigrad's own where another tensor looks into the old memory.
+    # After retain_grad() and detach_() PyTorch 2.13.0 itself goes wrong: INTERNAL ASSERT FAILED, and perhaps its crashes.
+    d = w.pick(a, w.computed())
+    detach = f"{d}.retain_grad()" if w.names[d].retains_grad else f"{d}.detach_()"
     exchange = f"{a}.data.mul_(2)" if a not in w.made or w.shares_memory(a) else f"{a}.data = {w.tensor()}"
     return w.pick(f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.requires_grad = False",
-                  f"{a}.detach_()", f"{w.computed()}.detach_()", f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
+                  detach, detach, f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
                   f"{w.computed()}.retain_grad()", f"{a}.grad = None", f"{w.leaf()}.grad = None", f"{a}.grad.zero_()",
                   exchange, f"{a}.data.mul_(2)", f"{a}.grad = {w.tensor()}", f"del {a}", f"{a}.detach().zero_()")
 
