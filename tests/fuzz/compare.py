@@ -126,4 +126,5 @@ def parted(line: str, found: list[Difference]) -> bool:
 def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
     """Run one line in both and compare the outcomes."""
     torch, ours = (run.step(line) for run in runs)
-    return [Difference(number, *d) for d in differences(torch, ours, runs[1].unit(number))]
+    found = [Difference(number, *d) for d in differences(torch, ours, runs[1].unit(number))]
+    return found[:1] if parted(line, found) else found      # the rest follows from the error

@@ -161,7 +161,7 @@ def binary(w: Writer) -> str:
         left, right = (a, b) if w.chance(0.8) else (b, a)
         return f"{left} {w.pick('+', '-', '*', '*', '/', '**')} {right}"
     return w.pick(f"mg.maximum({a}, {w.like(a)})", f"mg.where({a} > 0, {a}, {b})", f"{a} {w.pick('>', '<', '==', '>=', '!=')} {b}",
-                  f"mg.minimum({a}, {w.like(a)})", f"mg.add({w.floating()}, {b}, alpha=2)", f"mg.sub({a}, {b})",
+                  f"mg.minimum({a}, {w.like(a)})", f"mg.add({a} * 1.0, {b}, alpha=2)", f"mg.sub({a}, {b})",
                   f"mg.atan2({a}, {w.like(a)})",
                   f"{a}.masked_fill({a} > 0, {w.number()})", f"mg.lerp({a}, {w.like(a)}, 0.5)", f"{a} // 2", f"{a} % 2")
 
