@@ -14,6 +14,7 @@ from .. import reasons
 from ..dtype import Size
 from ..engine import can_sum_to
 from ..function import (
+    PUBLIC,
     AsStridedBackward0,
     Geometry,
     numpy_names,
@@ -947,3 +948,6 @@ def is_nonzero(input: Tensor) -> bool:
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape."""
     return input.array.shape == other.array.shape
+
+
+del PUBLIC["slice"], PUBLIC["unfold"], Tensor.slice        # PyTorch has no such functions: x[a:b] and the method unfold
