@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 OLDEST = (3, 11)
 NEWEST_TESTED = (3, 14)
@@ -274,7 +275,8 @@ def open_lessons(browser: bool) -> int:
     first = found[0] if found else lessons_folder()
     print(f"Opening {first.name} in JupyterLab. To stop it, press Ctrl-C here twice.\n"
           '"Kernel is running over TCP without encryption" is harmless: all of it stays on this computer.', flush=True)
-    command = [PYTHON, "-m", "jupyterlab", first, f"--ServerApp.root_dir={lessons_folder()}", "--log-level=WARN"]
+    command = [PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={lessons_folder()}", "--log-level=WARN"]
+    command += [f"--LabApp.default_url=/lab/tree/{quote(first.name)}"] if found else []     # the printed address leads there too
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return run(command, lessons_folder())
