@@ -33,6 +33,7 @@ KNOWN: dict[str, str] = {
     r"^look.nodes.#.next [|] \[\['#', 0\]\] [|] \[\['#', 0\], \[None, 0\]\]": "to do: edges of floor division",
     r"^look.nodes.#.name [|] AsStridedBackward0 [|]": "to do: squeeze_ and its like of a view, unrecorded",
     r"^look.*[.]stride": "to do: layouts of copies of expanded and transposed tensors",
+    r"^look.tensors.#.storage [|] # [|] None": "to do: layouts again, since a reshape of another layout copies",
     r"detached in-place, i.e. with .detach_[(][)]": "to do: detach_ of a tensor that a node has saved",
 }
 
