@@ -70,7 +70,7 @@ class PatientManager(AsyncKernelManager):
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Put this Python in the place of the one that an installed kernel of the same name may point to."""
-        return [sys.executable, *super().format_kernel_cmd(extra_arguments)[1:]]
+        return [sys.executable, *super().format_kernel_cmd(extra_arguments)[1:], "--log-level=ERROR"]
 
 
 def run(path: Path, timeout: int = 60) -> NotebookNode:
