@@ -16,6 +16,7 @@ from ..picture import Figure, Recorder
 from ..picture.model import Model
 from .run import Outcome, Snapshot, compiled, failure, rebound, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
+from .traceback import shorten
 from .widget import ExplorerWidget
 
 __all__ = ["Explorer", "explore", "last"]
@@ -279,9 +280,9 @@ def _as_in_a_cell(wrong: SyntaxError, shell: InteractiveShell) -> Exception:
 
 
 def _start_at(error: Exception, filename: str, shell: InteractiveShell) -> None:
-    """Let the error's traceback begin in the cell, as any cell's does, not in the machinery that ran it."""
+    """Let the error's traceback begin in the cell, as any cell's does, not in the machinery that ran it, and end there."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != filename:
         frames = frames.tb_next
     # IPython asks an exception for this method before it formats the traceback itself.
-    error._render_traceback_ = lambda: shell.InteractiveTB.structured_traceback(type(error), error, frames)
+    error._render_traceback_ = lambda: shell.InteractiveTB.structured_traceback(type(error), error, shorten(frames))

@@ -26,8 +26,12 @@ def shorten(trace: TracebackType | None) -> TracebackType | None:
 def _show(shell: InteractiveShell, kind: type[BaseException], error: BaseException, trace: TracebackType,
           tb_offset: int | None = None) -> Any:
     short = shorten(trace)
-    own = short is not None and short.tb_next is not None       # the first frame is IPython's
-    return shell.showtraceback((kind, error.with_traceback(short if own else trace), short if own else trace), tb_offset=tb_offset)
+    last = short
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or last.tb_frame.f_globals.get("__name__", "").startswith("IPython"):
+        short = trace       # nothing of the student's would be left
+    return shell.showtraceback((kind, error.with_traceback(short), short), tb_offset=tb_offset)
 
 
 def install(shell: InteractiveShell) -> None:
