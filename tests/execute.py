@@ -95,7 +95,7 @@ def normal(text: str) -> str:
 
     >>> normal("<AddBackward0 object at 0x7f01ab23cd45>")
     '<AddBackward0 object at 0xADDR>'
-    >>> normal("/tmp/ipykernel_12/345.py:1: UserWarning: no")
+    >>> normal("/var/ipykernel_12/345.py:1: UserWarning: no")
     '<cell>:1: UserWarning: no'
     """
     return CELL_FILE.sub("<cell>", ADDRESS.sub("0xADDR", text))
