@@ -86,12 +86,10 @@ def infer_size(sizes: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 def _window_of(array: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray | None:
     """The array in another shape without copying, or None where its strides do not allow that."""
-    view = array.view()
     try:
-        view.shape = sizes
-    except AttributeError:
+        return array.reshape(sizes, copy=False)
+    except ValueError:
         return None
-    return view
 
 
 @op(node="ViewBackward0", view=True, tex=r"\operatorname{{view}}({self})",
