@@ -181,3 +181,10 @@ def test_a_flipped_switch_reads_as_flipped(source):
             lines = Program(program.text({switch.key}).source).switches
             assert sum(s.on for s in lines if s.kind == "requires_grad") - sum(
                 s.on for s in program.switches if s.kind == "requires_grad") == (-1 if switch.on else 1)
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_what_is_added_behind_a_block_comes_after_what_is_added_inside(end):
+    program = Program("x = mg.ones(1) * 2\nif x:\n    x = x * 2" + end)
+    text = program.text({"x.backward", "x.retain_grad (line 3)"}).source
+    assert text == "x = mg.ones(1) * 2\nif x:\n    x = x * 2\n    x.retain_grad()\nx.backward()" + end

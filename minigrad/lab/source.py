@@ -191,7 +191,8 @@ class Program:
             now = [f"{indent(number)}with {self._no_grad()}:{newline}"] if number in headers else []
             line_of[number] = len(out) + len(now) + 1
             now += [body] if body else []
-            for line, model, statement in do.after:
+            # What belongs deeper inside comes first: a statement behind a block ends the block.
+            for line, model, statement in sorted(do.after, key=lambda added: -len(places.indent(added[1]))):
                 if line == number:
                     # Only a program's last line can lack its newline; the statement that follows it lacks it instead.
                     closed = now[-1].endswith(("\r", "\n"))
