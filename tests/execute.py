@@ -1,8 +1,12 @@
-"""Run the lessons in place, so that what they store is the same on every machine and at every run.
+"""Make the lessons from their sources and run them in place, so that what they store is the same at every run.
 
-    python tests/execute.py                        # all lessons: run and rewrite
+    python tests/execute.py                        # all lessons and their solutions: make, run and rewrite
     python tests/execute.py notebooks/01*.ipynb    # these
     python tests/execute.py --check                # run, write nothing, fail if a rewrite would change anything
+
+Stubs, solutions and ``notebooks/solutions/`` come from the exercises' one source (tests/exercises.py), and every check is tried:
+it refuses the stub and each listed wrong answer in words of its own, and accepts the solution. A cell that talks to PyTorch
+(tagged ``torch``) keeps what it stores where PyTorch is not installed.
 
 A stored traceback keeps the lesson's own frames, the error and its notes; of other files it keeps their names alone, since
 line numbers of the engine change with every edit of it. A student who runs the cell sees the whole traceback.
@@ -12,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import importlib.util
 import re
 import sys
 import time
@@ -19,6 +24,7 @@ from pathlib import Path, PureWindowsPath
 from queue import Empty
 
 import nbformat
+from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.manager import AsyncKernelManager
@@ -26,7 +32,12 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from traitlets import Type
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))               # run as a script, it finds its own folder only
+
+from tests.exercises import exercises, generate, solutions, trials  # noqa: E402
+
+NOTEBOOKS = ROOT / "notebooks"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -73,20 +84,26 @@ class PatientManager(AsyncKernelManager):
         return [sys.executable, *super().format_kernel_cmd(extra_arguments)[1:], "--log-level=ERROR"]
 
 
-def run(path: Path, timeout: int = 60) -> NotebookNode:
+def run(path: Path, notebook: NotebookNode | None = None, timeout: int = 60) -> NotebookNode:
     """Return the notebook with the outputs of a fresh run; a cell that fails without its tag raises.
 
     Parameters
     ----------
+    notebook
+        What to run in the folder of `path`, if not what is stored there.
     timeout
         Seconds that one cell may take.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = notebook or nbformat.read(path, as_version=4)
+    stored = {cell.id: cell.outputs for cell in notebook.cells if "torch" in cell.metadata.get("tags", [])}
     client = NotebookClient(notebook, timeout=timeout, kernel_name="python3", kernel_manager_class=PatientManager,
                             record_timing=False, resources={"metadata": {"path": str(path.parent)}})
     # Windows' default loop cannot watch the kernel's sockets; the one that can is there on every system
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         runner.run(client.async_execute())
+    for cell in notebook.cells:
+        if cell.id in stored and stored[cell.id] and importlib.util.find_spec("torch") is None:
+            cell.outputs = stored[cell.id]
     return notebook
 
 
@@ -168,8 +185,23 @@ def tidy(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
+def make(path: Path) -> dict[Path, str]:
+    """Return the text of a lesson and of its solutions, freshly generated, tried and run, by where they are stored."""
+    lesson, made = nbformat.read(path, as_version=4), {}
+    notebooks = {path: lesson}
+    if exercises(lesson):
+        generate(lesson)
+        trials(lesson, InteractiveShell.instance())
+        InteractiveShell.clear_instance()
+        notebooks[path.parent / "solutions" / path.name] = solutions(lesson, path.stem)
+    for place, notebook in notebooks.items():
+        place.parent.mkdir(exist_ok=True)
+        made[place] = nbformat.writes(tidy(run(place, notebook))).rstrip("\n") + "\n"
+    return made
+
+
 def main(arguments: list[str]) -> int:
-    """Run what the command line names and return the exit code."""
+    """Make what the command line names and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all lessons")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a rewrite would change anything")
@@ -177,12 +209,14 @@ def main(arguments: list[str]) -> int:
     changed = 0
     for path in options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb")):
         start = time.monotonic()
-        before = path.read_text(encoding="utf-8")
-        after = nbformat.writes(tidy(run(path.resolve()))).rstrip("\n") + "\n"
-        changed += after != before
+        made = make(path.resolve())
+        different = [place for place, text in made.items()
+                     if not place.exists() or place.read_text(encoding="utf-8") != text]
+        changed += len(different)
         if not options.check:
-            path.write_text(after, encoding="utf-8", newline="\n")
-        print(f"{path.name}: {'same' if after == before else 'changed'} ({time.monotonic() - start:.1f} s)", flush=True)
+            for place in different:
+                place.write_text(made[place], encoding="utf-8", newline="\n")
+        print(f"{path.name}: {len(different) or 'nothing'} changed ({time.monotonic() - start:.1f} s)", flush=True)
     return 1 if options.check and changed else 0
 
 

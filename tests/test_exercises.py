@@ -1,30 +1,17 @@
-"""Every exercise of the lessons can tell right from wrong: its stub fails, its solution passes, each known mistake is named.
+"""Every exercise of the lessons can tell right from wrong, and what the lessons store of it comes from its one source."""
+from __future__ import annotations
 
-A check cell (id ``ex1-check``) carries its trials in its metadata: ``exercise.wrong``, answers with what the check must say to
-them, and ``exercise.right``, further good answers. The stub is the cell ``ex1``, the solution stands in ``ex1-help``.
-"""
-import json
-from pathlib import Path
-
+import nbformat
 import pytest
 
-capture = pytest.importorskip("IPython.utils.capture")
-from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
+pytest.importorskip("IPython")
+from IPython.core.interactiveshell import InteractiveShell
 
-NOTEBOOKS = sorted(Path(__file__).parent.parent.joinpath("notebooks").glob("[0-9]*.ipynb"))
-FAILED = ("not yet", "not done yet", "almost")
+from tests.exercises import exercises, generate, side, solutions, trials
 
-
-def cells_of(path):
-    return {cell["id"]: cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
-
-
-def source(cell):
-    return "".join(cell["source"])
-
-
-def solution(cell):
-    return source(cell).split("<summary>Solution</summary>")[1].split("```python\n")[1].split("```")[0]
+NOTEBOOKS = pytest.importorskip("tests.execute").NOTEBOOKS
+LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 
 
 @pytest.fixture
@@ -33,31 +20,43 @@ def shell():
     InteractiveShell.clear_instance()
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-@pytest.mark.filterwarnings("ignore")          # lessons warn on purpose; nbval compares those warnings
+@each_lesson
+@pytest.mark.filterwarnings("ignore")       # lessons warn on purpose; nbval compares those warnings
 def test_checks_tell_right_from_wrong(path, shell):
-    cells = cells_of(path)
-    checks = [name for name in cells if name.endswith("-check") and "exercise" in cells[name]["metadata"]]
-    assert len(checks) >= 2
+    lesson = nbformat.read(path, 4)
+    assert len(exercises(lesson)) >= 2
+    trials(lesson, shell)
 
-    def said(name, answer):
-        with capture.capture_output() as output:
-            shell.run_cell(answer)
-            result = shell.run_cell(source(cells[name]))
-        assert result.success, f"{name} broke on this answer:\n{answer}\n{output.stdout}"
-        return output.stdout
 
-    with capture.capture_output():
-        for name, cell in cells.items():
-            if cell["cell_type"] == "code" and not name.startswith("ex"):
-                shell.run_cell(source(cell))
-    for name in checks:
-        stub, trials = name.removesuffix("-check"), cells[name]["metadata"]["exercise"]
-        assert "not done yet" in said(name, source(cells[stub])).lower()
-        for answer in [solution(cells[f"{stub}-help"]), *trials["right"]]:
-            text = said(name, answer).lower()
-            assert "right" in text and not any(word in text for word in FAILED), f"{name} refuses:\n{answer}\n{text}"
-        for wrong in trials["wrong"]:
-            text = said(name, wrong["answer"])
-            assert any(word in text.lower() for word in FAILED), f"{name} accepts:\n{wrong['answer']}\n{text}"
-            assert all(part in text for part in wrong["says"]), f"{name} says to:\n{wrong['answer']}\n{text}"
+@each_lesson
+def test_stub_and_solution_come_from_one_source(path):
+    stored, made = (nbformat.read(path, 4) for _ in range(2))
+    generate(made)
+    assert made == stored
+    page, fresh = nbformat.read(path.parent / "solutions" / path.name, 4), solutions(made, path.stem)
+    assert [(cell.id, cell.source) for cell in page.cells] == [(cell.id, cell.source) for cell in fresh.cells]
+
+
+def test_a_line_belongs_to_one_side_or_both():
+    lines = ["def f(x):", "    a = x.detach()  #: a = x", "    a.add_(1)       #:", "    #: print(a)", "    return a"]
+    assert side(lines, "solution") == "def f(x):\n    a = x.detach()\n    a.add_(1)\n    return a"
+    assert side(lines, "stub") == "def f(x):\n    a = x\n    print(a)\n    return a"
+
+
+@pytest.mark.parametrize("change, complaint", [
+    (lambda e: e.update(source=["n = 3  #: n = 2"]), "accepts its stub"),
+    (lambda e: e.update(source=["n = 5  #: n = None"]), "refuses"),
+    (lambda e: e.wrong[0].update(answer="n = 3"), "accepts"),
+    (lambda e: e.wrong[0].update(says=["too large"]), "says to"),
+    (lambda e: e.wrong.append(nbformat.from_dict({"answer": "n = 1", "says": []})), "the same to two mistakes"),
+    (lambda e: e.wrong[0].update(answer="n = 'x'"), "broke"),
+])
+def test_a_bad_exercise_is_found(change, complaint, shell):
+    exercise = {"source": ["n = 3  #: n = None"], "wrong": [{"answer": "n = 2", "says": ["too small"]}]}
+    check = "print('Not done yet' if n is None else 'Right' if n == 3 else 'Not yet: too small' if n < 3 else 'Not yet')"
+    lesson = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_code_cell("", id="ex1", metadata={"exercise": exercise}), nbformat.v4.new_code_cell(check, id="ex1-check")])
+    trials(lesson, shell)
+    change(lesson.cells[0].metadata.exercise)
+    with pytest.raises(AssertionError, match=complaint):
+        trials(lesson, shell)

@@ -1,33 +1,21 @@
 """What the lessons store: what nbval does not look at. Every cell was run, no dead widget is kept, errors have their notes."""
 from __future__ import annotations
 
-import importlib.util
-import sys
-from functools import cache
-from pathlib import Path
-from types import ModuleType
-
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+pytest.importorskip("nbclient")
+from tests import execute
+
+LESSONS = sorted(execute.NOTEBOOKS.glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-
-
-@cache
-def script() -> ModuleType:
-    """Return tests/execute.py as a module."""
-    spec = importlib.util.spec_from_file_location("execute", ROOT / "tests/execute.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["execute"] = module         # its kernel manager finds its client by name
-    spec.loader.exec_module(module)
-    return module
+each_notebook = pytest.mark.parametrize("path", [*LESSONS, *sorted(execute.NOTEBOOKS.glob("solutions/*.ipynb"))],
+                                        ids=lambda path: f"{path.parent.name}-{path.stem}")
 
 
 def said(cell: nbformat.NotebookNode) -> list[str]:
     """Return the errors of a cell, each with its notes, without the frames that led to it."""
-    colour = script().COLOUR
+    colour = execute.COLOUR
     result = []
     for output in cell.get("outputs", []):
         if output.output_type == "error":
@@ -51,13 +39,13 @@ def test_there_are_lessons():
     assert LESSONS[0].name == "00_start_here.ipynb"
 
 
-@each_lesson
+@each_notebook
 def test_every_cell_was_run_in_order(path):
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code" and cell.source.strip()]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
 
 
-@each_lesson
+@each_notebook
 def test_no_dead_widget_is_stored(path):
     notebook = nbformat.read(path, 4)
     assert "widgets" not in notebook.metadata
@@ -65,13 +53,13 @@ def test_no_dead_widget_is_stored(path):
     assert [mime for mime in mimes if "widget" in mime] == []
 
 
-@each_lesson
+@each_notebook
 def test_the_file_is_in_its_stored_form(path):
     text = path.read_text(encoding="utf-8")
-    assert nbformat.writes(script().tidy(nbformat.reads(text, 4))).rstrip("\n") + "\n" == text
+    assert nbformat.writes(execute.tidy(nbformat.reads(text, 4))).rstrip("\n") + "\n" == text
 
 
-@each_lesson
+@each_notebook
 def test_only_cells_that_say_so_fail(path):
     for cell in nbformat.read(path, 4).cells:
         assert bool(said(cell)) == ("raises-exception" in cell.metadata.get("tags", [])), cell.source
@@ -85,7 +73,7 @@ def test_errors_still_say_the_same_with_their_notes(path, tmp_path):
         return
     part = tmp_path / path.name
     nbformat.write(strip(stored, failing[-1]), part)
-    now = script().tidy(script().run(part))
+    now = execute.tidy(execute.run(part))
     for number in failing:
         assert said(now.cells[number]) == said(stored.cells[number]), stored.cells[number].source
 
@@ -104,6 +92,6 @@ def test_what_differs_from_run_to_run_is_not_stored():
     outputs = [*(new("stream", name=name, text=text) for name, text in pieces),
                new("error", ename="E", evalue="", traceback=["File /tmp/minigrad/engine.py:7, in go(x)\n 1"]),
                new("display_data", {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}})]
-    tidied = script().tidy_outputs(outputs)
+    tidied = execute.tidy_outputs(outputs)
     assert [(o.output_type, o.get("text")) for o in tidied] == [("stream", "a at 0xADDRb"), ("stream", "wx"), ("error", None)]
     assert tidied[2].traceback == ["File minigrad/engine.py, in go"]
