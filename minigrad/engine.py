@@ -179,7 +179,9 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 continue
             outs = node.apply(grad, create_graph)
             if hooks is not None and hooks.post:
-                outs = [None if out is None or child is None or not (needed is None or child in needed or child in positions) else
+                # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
+                outs = [out if out is None or child is None else
+                        None if not (needed is None or child in needed or child in positions) else
                         fit(out, child.shapes[output_nr], child.dtypes[output_nr], node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs, strict=True)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)

@@ -10,10 +10,11 @@ node's ``apply``. ``print(mg.mul.op.source)`` shows what became of ``mul``. How 
         return self * other
 
 Above the ``def`` the names are Tensors, below it ndarrays. The formulas' parameters decide what the node saves: ``grad`` comes
-in; ``result`` (or the name of another output), an argument, ``self_sym_sizes`` (its shape), ``self_sym_numel``. A tensor that
-only one formula uses is saved only if that formula will be needed, as in PyTorch. A formula consists of operators and of
-other operations, so it runs on ndarrays when no graph of the backward pass is wanted and on Tensors when one is: it is
-never written twice. An operation that is called without any Tensor just runs its kernel.
+in; ``result`` (or the name of another output), an argument, ``self_sym_sizes`` and what else `DERIVED` lists. A tensor that
+only one formula uses is saved only if that formula will be needed, as in PyTorch; one that the declaration ``saves`` by name,
+always. A plain value whose name begins with ``_`` is not shown as ``_saved_…``: PyTorch does without it. A formula consists
+of operators and of other operations, so it runs on ndarrays when no graph of the backward pass is wanted and on Tensors when
+one is: it is never written twice. An operation that is called without any Tensor just runs its kernel.
 """
 from __future__ import annotations
 
@@ -33,13 +34,16 @@ from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this 
 
 from . import dtype as dtypes
 from . import reasons
-from .dtype import Size
 from .grad_mode import state
 from .graph import NO_EDGE, Node, forward_name, next_sequence, special, version_of  # noqa: F401
 from .tensor import Tensor, View, gradient_edge, wrap
 
 # NumPy warns of 1 / 0 and its like, PyTorch does not. (np.errstate around each operation would cost as much as the operation.)
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+
+# What a node can keep of an argument instead of the tensor itself, by the ending of its name.
+DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
+           "_dim": "{}_.ndim"}
 
 new = object.__new__
 Operand = Any           # in a kernel's signature: a tensor or a number without a derivative; ``Tensor``: a tensor, not a number
@@ -171,7 +175,7 @@ class Op:
         self.saved_for = {}
         for name in self.saved:
             users = [arg for arg, names in self.uses.items() if name in names]
-            if name not in outputs and len(users) == 1 and len(self.formulas) > 1 and "tensors" not in self.formulas:
+            if name not in extra and name not in outputs and len(users) == 1 and len(self.formulas) > 1 and "tensors" not in self.formulas:
                 self.saved_for[name] = users[0]
 
     @property
@@ -389,19 +393,24 @@ def _record_lines(operation: Op, arrays: str, several: bool = False) -> list[str
         lines.append(f"        node.shapes, node.dtypes = shapes_of({arrays})")
     else:
         lines += [f"        node.shapes = ({arrays}.shape,)", f"        node.dtypes = ({arrays}.dtype,)"]
-    attributes = []
-    for n in operation.attributes:
-        if n.endswith("_sym_sizes"):
-            attributes.append(f"Size({n.removesuffix('_sym_sizes')}_.shape)" if not n.startswith("tensors")
-                              else "[t.shape for t in tensors_]")
-        elif n.endswith("_dim") and n.removesuffix("_dim") in operation.tensor_params:
-            attributes.append(f"{n.removesuffix('_dim')}_.ndim")
-        elif n.endswith("_sym_numel"):
-            attributes.append(f"{n.removesuffix('_sym_numel')}_.size")
-        else:
-            attributes.append(n)
+    attributes = [_attribute(operation, n) for n in operation.attributes]
     lines.append(f"        node._attributes = ({', '.join(attributes)}{',' if attributes else ''})")
     return lines
+
+
+def _attribute(operation: Op, name: str) -> str:
+    """The expression of a plain value that the node keeps."""
+    if name == "_tensors_sym_sizes":
+        return "[t.shape for t in tensors_]"
+    for ending, expression in DERIVED.items():
+        argument = name.removesuffix(ending)
+        if argument != name and argument in operation.tensor_params:
+            value = expression.format(argument)
+            if ending == "_sym_strides":        # PyTorch keeps these only for a gradient that will be asked for
+                edge = list(operation.formulas).index(argument)
+                value = f"{value} if node.next_functions[{edge}][0] is not None else ()"
+            return value
+    return name
 
 
 def _remember_lines(operation: Op, result: str) -> list[str]:
@@ -546,7 +555,7 @@ class OpNode(Node):
         return self.op.node_name
 
     def _saved_names(self) -> tuple[str, ...]:
-        return tuple(n for n in Node._saved_names(self) if n != "tensors_sym_sizes")       # not shown by PyTorch
+        return tuple(n for n in Node._saved_names(self) if not n.startswith("_"))
 
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)
@@ -609,6 +618,11 @@ def alias(tensor: Tensor) -> Tensor:
     result = wrap(tensor.array, tensor._storage)
     result._inference = tensor._inference
     return result
+
+
+def strides_of(array: np.ndarray) -> tuple[int, ...]:
+    """Steps in elements, as PyTorch counts."""
+    return tuple([s // array.itemsize for s in array.strides])
 
 
 def attach(results: list[Tensor], node: Node) -> None:
@@ -784,7 +798,7 @@ def _renew_history(self: Tensor) -> None:
     check_view(self, indirect=True)
     base = self._view.base
     node = AsStridedBackward0((gradient_edge(base),), (self.array.shape,), (self.array.dtype,))
-    node._attributes = (Size(self.array.shape), self.stride(), self.storage_offset())
+    node._attributes = (self.array.shape, self.stride(), self.storage_offset())
     node.geometry = Geometry(base, self)
     _set_history(self, node)
     self._view.version = self._storage.version

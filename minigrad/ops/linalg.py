@@ -56,7 +56,26 @@ def mv(self, vec):
     return self @ vec
 
 
-@op(tex="{self} {mat2}", self=lambda grad, mat2: mm(grad, t(mat2)), mat2=lambda grad, self: mm(t(self), grad))
+# The gradient of a matrix that lies in memory column by column is made so, too: for BLAS that is the cheaper product, and a
+# weight's gradient, which reaches it through ``weight.t()``, then lies as the weight does.
+
+def _by_columns(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    return strides[0] == 1 and strides[1] == sizes[0]
+
+
+def _left_gradient(grad: Any, right: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Of the left factor of a product."""
+    return t(mm(right, t(grad))) if _by_columns(sizes, strides) else mm(grad, t(right))
+
+
+def _right_gradient(grad: Any, left: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Of the right factor of a product."""
+    return t(mm(t(grad), left)) if _by_columns(sizes, strides) else mm(t(left), grad)
+
+
+@op(tex="{self} {mat2}",
+    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _left_gradient(grad, mat2, self_sym_sizes, self_sym_strides),
+    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _right_gradient(grad, self, mat2_sym_sizes, mat2_sym_strides))
 def mm(self, mat2):
     """``(n, k) @ (k, m) -> (n, m)``."""
     if self.ndim != 2:
@@ -94,8 +113,10 @@ def _times(x: Any, factor: float) -> Any:
 
 
 @op(tex="{self} + {mat1} {mat2}", inplace=True, self=lambda grad, beta: _times(grad, beta),
-    mat1=lambda grad, mat2, alpha: _times(mm(grad, t(mat2)), alpha),
-    mat2=lambda grad, mat1, alpha: _times(mm(t(mat1), grad), alpha))
+    mat1=lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha:
+        _times(_left_gradient(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
+    mat2=lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha:
+        _times(_right_gradient(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))
 def addmm(self, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """``beta * self + alpha * mat1 @ mat2``: what a linear layer computes on a batch."""
     if mat1.ndim != 2 or mat2.ndim != 2:

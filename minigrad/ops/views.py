@@ -717,7 +717,7 @@ Tensor.__reversed__ = lambda self: flip(self, 0) if self.ndim else self
 # Joining --------------------------------------------------------------------------------
 
 @op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
-    tensors=lambda grad, tensors_sym_sizes, dim: _uncat(grad, tensors_sym_sizes, dim))
+    tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
 def _cat(tensors, dim):
     for i, x in enumerate(tensors):
         if not x.ndim:
