@@ -190,7 +190,7 @@ def test_backward_that_is_refused_shows_the_program_and_the_exact_error(explore)
     explorer.toggle("x.requires_grad")
     assert explorer.error.splitlines()[0] == NO_HISTORY and explorer.steps == 0
     assert not cards(explorer)["z"].requires_grad
-    assert [line["text"] for line in explorer.widget.view["lines"] if line["failed"]] == ["t.backward()"]
+    assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.backward()"]
 
 
 def test_another_error_shows_with_its_line_and_the_last_good_picture_stays(explore):
@@ -199,8 +199,8 @@ def test_another_error_shows_with_its_line_and_the_last_good_picture_stays(explo
     explorer.toggle("no_grad", line=4)
     explorer.toggle("t.retain_grad")
     assert explorer.error.startswith("RuntimeError: can't retain_grad on Tensor that has requires_grad=False")
-    assert [line["text"] for line in explorer.widget.view["lines"] if line["failed"]] == ["t.retain_grad()"]
-    assert explorer.widget.view["stale"] and not cards(explorer)["t"].requires_grad
+    assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.retain_grad()"]
+    assert explorer.view["stale"] and not cards(explorer)["t"].requires_grad
     explorer.reset()
     assert explorer.model == good and not explorer.error
 
@@ -221,10 +221,10 @@ def test_steps(explore):
     explorer = explore(SQUARE)
     assert (explorer.step, explorer.steps) == (None, 3)          # PowBackward0, MulBackward0, AccumulateGrad
     explorer.step = 1
-    assert "PowBackward0" in explorer.caption and explorer.widget.view["step"] == 1
+    assert "PowBackward0" in explorer.caption and explorer.view["step"] == 1
     assert cards(explorer)["x"].grad == ""
     explorer.step = None
-    assert cards(explorer)["x"].grad == "[36.]" and explorer.widget.view["step"] == 4
+    assert cards(explorer)["x"].grad == "[36.]" and explorer.view["step"] == 4
     with pytest.raises(ValueError, match="steps 0 to 3, not 4"):
         explorer.step = 4
 
@@ -233,21 +233,21 @@ def test_the_widgets_messages_do_what_the_methods_do(shell, explore):
     explorer = explore(SQUARE)
     press = lambda **message: explorer.widget._handle_custom_msg(message, [])
     press(toggle="y.requires_grad")
-    assert explorer.switches["y.requires_grad"] and explorer.widget.view["usable"]
+    assert explorer.switches["y.requires_grad"] and explorer.view["usable"]
     press(step=2)
     assert explorer.step == 2
     press(step=explorer.steps + 1)
     assert explorer.step is None
     press(use=True)
-    assert shell.user_ns["y"].requires_grad and not explorer.widget.view["usable"]
+    assert shell.user_ns["y"].requires_grad and not explorer.view["usable"]
     press(reset=True)
-    assert explorer.source == SQUARE and explorer.widget.view["usable"]
+    assert explorer.source == SQUARE and explorer.view["usable"]
 
 
 def test_what_the_widget_shows_of_each_line(explore):
     explorer = explore(SQUARE)
     explorer.toggle("no_grad", line=3)
-    lines = explorer.widget.view["lines"]
+    lines = explorer.view["lines"]
     shown = [(line["text"], line["changed"], [(s["label"], s["on"]) for s in line["switches"]]) for line in lines]
     assert shown[1:4] == [
         ("y = mg.tensor([3.0])", False, [("requires_grad", False)]), ("with mg.no_grad():", True, [("no_grad", True)]),
@@ -257,7 +257,7 @@ def test_what_the_widget_shows_of_each_line(explore):
 
 def test_a_switch_that_the_line_does_not_explain_says_its_name(explore):
     explorer = explore("x, y = mg.ones(1), mg.ones(1)\nz = x * y\nz")
-    assert [[s["label"] for s in line["switches"]] for line in explorer.widget.view["lines"]] == [
+    assert [[s["label"] for s in line["switches"]] for line in explorer.view["lines"]] == [
         ["x.requires_grad", "y.requires_grad"], ["no_grad", "detach()", "retain_grad()"], ["z.backward()"]]
 
 
@@ -266,7 +266,7 @@ def test_every_setting_of_a_small_program_answers(explore):
     for keys in itertools.combinations(explorer.switches, 2):
         for key in keys:
             explorer.toggle(key)
-        assert bool(explorer.error) == any(line["failed"] for line in explorer.widget.view["lines"])
+        assert bool(explorer.error) == any(line["failed"] for line in explorer.view["lines"])
         explorer.reset()
     assert explorer.source == SQUARE and not explorer.error
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from .explore import Explorer, explore, last
+from .gate import Gate, gate
+from .notebook import answers, export
 from .traceback import install
 
-__all__ = ["Explorer", "last"]
+__all__ = ["Explorer", "Gate", "answers", "export", "gate", "last"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

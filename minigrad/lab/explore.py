@@ -14,10 +14,11 @@ import minigrad as mg
 
 from ..picture import Figure, Recorder
 from ..picture.model import Model
+from .explore_view import explorer_html
 from .run import Outcome, Snapshot, compiled, failure, rebound, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
 from .traceback import shorten
-from .widget import ExplorerWidget
+from .widget import LabWidget
 
 __all__ = ["Explorer", "explore", "last"]
 
@@ -46,7 +47,7 @@ class Explorer:
     def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome,
                  recorder: Recorder) -> None:
         self._program, self._snapshot, self._notebook = program, snapshot, notebook
-        self._prefix = f"explore{next(_numbers)}"           # the picture's ids and the program's name in tracebacks
+        self._prefix = f"explore{next(_numbers)}"           # the picture's ids, and the program's file name
         self._names = sorted({node.id for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)})
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._written = self._flipped                       # and how they were when the notebook's names were written
@@ -54,7 +55,9 @@ class Explorer:
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
         self._stale = False
-        self.widget = ExplorerWidget(self._pressed, lambda: self.figure, view=self._view())
+        self._undo: list[frozenset[str]] = []
+        self._width = 5 + max((len(line) for line in self._text.lines), default=0)      # what a toggle may add
+        self.widget = LabWidget(self._pressed, lambda: self.figure._repr_mimebundle_(), explorer_html(self.view))
 
     @property
     def source(self) -> str:
@@ -117,10 +120,17 @@ class Explorer:
         KeyError
             With the names of the switches there are.
         """
+        self._undo.append(self._flipped)
         self._run(self._flipped ^ {find(self._offered, key, line).key})
+
+    def undo(self) -> None:
+        """Take the last toggle or reset back."""
+        if self._undo:
+            self._run(self._undo.pop())
 
     def reset(self) -> None:
         """Set every switch as the cell has it."""
+        self._undo.append(self._flipped)
         self._run(frozenset())
 
     def use(self) -> None:
@@ -145,8 +155,8 @@ class Explorer:
         return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
 
     def _run(self, flipped: frozenset[str]) -> None:
-        self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._prefix)
-        self._outcome = run(self.source, self._snapshot, self._prefix, recorder)
+        self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(f"<{self._prefix}>")
+        self._outcome = run(self.source, self._snapshot, f"<{self._prefix}>", recorder)
         # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
         self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
         if not self._stale:
@@ -162,23 +172,28 @@ class Explorer:
         if "toggle" in message:
             self.toggle(message["toggle"])
         elif "step" in message:
-            self.step = message["step"] if message["step"] <= self.steps else None
+            step = message.get("value", message["step"])
+            self.step = step if step <= self.steps else None
+        elif "undo" in message:
+            self.undo()
         elif "reset" in message:
             self.reset()
         elif self._usable:
             self.use()
 
     def _show(self) -> None:
-        self.widget.view = self._view()
+        self.widget.html = explorer_html(self.view)
 
-    def _view(self) -> dict[str, Any]:
+    @property
+    def view(self) -> dict[str, Any]:
         """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
         figure, failed = self.figure, self._outcome.failure
+        self._width = max(self._width, *map(len, self._text.lines))
         return {
-            "lines": self._lines(), "source": self.source, "svg": figure.svg, "caption": figure.model.caption,
+            "lines": self._lines(), "width": self._width, "source": self.source, "body": figure.svg, "caption": figure.model.caption,
             "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
             "error": failed.text if failed else "", "notes": failed.notes if failed else "", "printed": self.printed,
-            "stale": self._stale, "flipped": bool(self._flipped), "usable": self._usable,
+            "stale": self._stale, "flipped": bool(self._flipped), "undoable": bool(self._undo), "usable": self._usable,
         }
 
     def _lines(self) -> list[dict[str, Any]]:

@@ -1,32 +1,40 @@
-// One explorer: the program with its switches, the backward slider, the picture.
-// Python holds the state and sends all of it as one value, `view`; this file shows it and reports what was pressed.
-// Nothing is rebuilt: lines, switches and the picture's elements are kept and changed, so focus and selection survive.
-// Text reaches the page only through textContent, and the picture only through an allow-list.
+// One skin for all labs. Python makes the HTML; this file shows it, and reports what was pressed.
+// Nothing is rebuilt: the elements on the page are kept and changed (by data-id or id, else by place), so focus and selection survive.
+// What an element does stands in its attributes: data-send (the message to Python), data-walk (arrow keys walk through its parts,
+// which are one tab stop), data-copy, data-play (presses the button that it names), data-key (a key that presses it).
 
-const ELEMENTS = new Set(["svg", "g", "defs", "marker", "rect", "path", "line", "polyline", "polygon", "circle", "ellipse",
-  "text", "tspan", "title", "desc", "style"]);
+const ELEMENTS = new Set(("svg g defs marker rect path line polyline polygon circle ellipse text tspan title desc style " +
+  "div span p b i em strong code pre table thead tbody tr th td caption button input label ul ol li details summary br hr h4 " +
+  "math mrow mi mn mo mtext msup msub msubsup mfrac msqrt mover munder mspace mstyle").split(" "));
 
-export function safeSvg(source) {
-  const svg = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
-  if (svg.localName !== "svg") return null;
-  for (const element of [svg, ...svg.querySelectorAll("*")]) {
-    if (!ELEMENTS.has(element.localName)) element.remove();
+export function safe(source) {
+  const root = new DOMParser().parseFromString(`<div>${source}</div>`, "text/html").body.firstElementChild;
+  for (const element of root.querySelectorAll("*")) {
+    if (!ELEMENTS.has(element.localName)) { element.remove(); continue; }
     for (const { name, value } of [...element.attributes])
-      if (/^on|href$/i.test(name) || /(javascript|data):/i.test(value)) element.removeAttribute(name);
+      if (/^on|href$|^src|^action$|^formaction$/i.test(name) || /^\s*(javascript|data):/i.test(value)) element.removeAttribute(name);
   }
-  return document.importNode(svg, true);
+  return root;
 }
 
+const OURS = ["tabindex", "data-lm-suppress-shortcuts"];
+
+const key = (node) => node.dataset?.id || node.id;
+
 export function morph(now, next) {
-  const ours = ["tabindex", "data-lm-suppress-shortcuts"];
-  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && !ours.includes(name)) now.removeAttribute(name);
+  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && !OURS.includes(name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes)
-    if (!ours.includes(name) && now.getAttribute(name) !== value) now.setAttribute(name, value);
-  const byId = new Map([...now.children].filter((child) => child.id).map((child) => [child.id, child]));
-  const loose = [...now.childNodes].filter((child) => !child.id);
+    if (!(OURS.includes(name) && now.hasAttribute(name)) && now.getAttribute(name) !== value) now.setAttribute(name, value);
+  if (now.localName === "input") {
+    const free = now !== document.activeElement || now.type === "radio" || now.type === "range" && !now.waiting;
+    if (free && now.value !== next.value) now.value = next.value;
+    now.checked = next.hasAttribute("checked");
+  }
+  const byId = new Map([...now.children].filter(key).map((child) => [key(child), child]));
+  const loose = [...now.childNodes].filter((child) => !key(child));
   const wanted = [...next.childNodes].map((child) => {
     const at = loose.findIndex((other) => other.nodeName === child.nodeName);
-    const old = child.id ? byId.get(child.id) : at < 0 ? undefined : loose.splice(0, at + 1)[at];
+    const old = key(child) ? byId.get(key(child)) : at < 0 ? undefined : loose.splice(0, at + 1)[at];
     if (!old || old.nodeName !== child.nodeName) return child;
     if (child.nodeType !== Node.ELEMENT_NODE) { if (old.data !== child.data) old.data = child.data; } else morph(old, child);
     return old;
@@ -45,177 +53,127 @@ function arrange(parent, wanted) {
   }
 }
 
-function make(parent, tag, className, attributes = {}) {
-  const element = document.createElement(tag);
-  element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (tag === "button" || tag === "input") keepKeys(element);
-  parent?.append(element);
-  return element;
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
 // JupyterLab's shortcuts apply to whatever has the focus, so the mark must be on that element, not only around it.
 function keepKeys(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
-// Arrow keys walk through `items()`, which have one tab stop together.
-function walkable(element, items) {
-  element.addEventListener("keydown", (event) => {
-    const all = items(), at = all.indexOf(document.activeElement);
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const to = event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : at + step;
-    if (at < 0 || !(to in all)) return;
-    event.preventDefault();
-    all[to].focus();
-  });
-  element.addEventListener("focusin", (event) => {
-    const item = items().find((other) => other.contains(event.target));
-    if (item) for (const other of items()) other.tabIndex = other === item ? 0 : -1;
-  });
-}
+const shown = (element) => element.getClientRects().length > 0 && !element.disabled;
 
-function oneTabStop(items) {
-  items.forEach(keepKeys);
-  if (!items.some((item) => item.tabIndex === 0)) items.forEach((item, i) => { item.tabIndex = i ? -1 : 0; });
+function parts(walk) {
+  return [...walk.querySelectorAll("[data-send], svg [tabindex]")].filter((part) => shown(part) && part.closest("[data-walk]") === walk);
 }
 
 function render({ model, el }) {
-  const root = make(el, "div", "mg-lab mg-picture");       // the picture's class gives the picture's colours
+  const root = document.createElement("div");
+  root.className = "mg-lab mg-picture";                    // the picture's class gives the picture's colours
   keepKeys(root);
-  const program = make(root, "div", "mg-program", { role: "toolbar", "aria-label": "The program and its switches" });
-  const bar = make(root, "div", "mg-bar");
-  const stepper = make(bar, "div", "mg-stepper", { role: "group", "aria-label": "Backward steps" });
-  const back = make(stepper, "button", "mg-button", { type: "button", "aria-label": "One step back" });
-  const slider = make(stepper, "input", "mg-slider", { type: "range", min: "0", "aria-label": "Backward step" });
-  const forward = make(stepper, "button", "mg-button", { type: "button", "aria-label": "One step forward" });
-  const count = make(stepper, "span", "mg-count");
-  const buttons = Object.fromEntries([["copy", "Copy program"], ["reset", "Reset"], ["use", "Use these values"]].map(([name, text]) => {
-    const button = make(bar, "button", "mg-button", { type: "button" });
-    button.textContent = text;
-    return [name, button];
-  }));
-  const caption = make(root, "div", "mg-caption", { role: "status" });
-  const error = make(root, "pre", "mg-error", { role: "alert" });
-  const notes = make(root, "div", "mg-note");
-  const stale = make(root, "div", "mg-note");
-  const picture = make(root, "div", "mg-scroll");
-  const printed = make(root, "pre", "mg-printed", { "aria-label": "Printed by the program" });
-  back.textContent = "◀";
-  forward.textContent = "▶";
+  el.append(root);
+  let waiting = false, next = null, timer = null;
 
-  const lines = new Map(), switches = new Map();
-  const list = () => [...program.querySelectorAll(".mg-switch")];
-  const parts = () => [...picture.querySelectorAll("[tabindex]")];
-  walkable(program, list);
-  walkable(picture, parts);
-
-  function drawSwitch(item) {
-    if (!switches.has(item.key)) {
-      const button = make(null, "button", "mg-switch", { type: "button", role: "switch", "data-kind": item.kind, tabindex: "-1" });
-      make(button, "span", "mg-name");
-      make(button, "span", "mg-state");
-      button.addEventListener("click", () => model.send({ toggle: item.key }));
-      switches.set(item.key, button);
-    }
-    const button = switches.get(item.key);
-    setText(button.firstChild, item.label);
-    setText(button.lastChild, item.on ? "ON" : "OFF");
-    button.setAttribute("aria-checked", item.on);
-    button.setAttribute("aria-label", item.spoken);
-    button.classList.toggle("mg-flipped", item.flipped);
-    return button;
-  }
-
-  function drawLine(line, number) {
-    if (!lines.has(line.origin)) {
-      const row = make(null, "div", "mg-line");
-      make(row, "span", "mg-number", { "aria-hidden": "true" });
-      make(row, "code", "mg-text");
-      make(row, "span", "mg-switches");
-      lines.set(line.origin, row);
-    }
-    const row = lines.get(line.origin), [digits, text, holder] = row.children;
-    setText(digits, line.failed ? `✗ ${number}` : String(number));
-    setText(text, line.text);
-    row.classList.toggle("mg-changed", line.changed);
-    row.classList.toggle("mg-failed", line.failed);
-    arrange(holder, line.switches.map(drawSwitch));
-    return row;
-  }
-
-  let width = 5 + Math.max(...(model.get("view").lines ?? []).map((line) => line.text.length));   // what a toggle may add
-  let waiting = false, wanted = null;
-  function goTo(step) {                           // one question at a time while the slider is dragged; the last one wins
-    if (waiting) { wanted = step; return; }
+  function send(message, latest = false) {                 // of a slider that is dragged, one message at a time; the last one wins
+    if (latest && waiting) { next = message; return; }
     waiting = true;
-    model.send({ step });
+    model.send(message);
   }
 
-  function fade() {                               // a picture that goes on to the right says so
-    picture.classList.toggle("mg-more", picture.scrollWidth - picture.clientWidth - picture.scrollLeft > 2);
+  function answered() {
+    waiting = false;
+    if (next === null) return;
+    const message = next;
+    next = null;
+    send(message, true);
   }
 
   function draw() {
-    const view = model.get("view");
-    if (!view.lines) return;
     const focused = document.activeElement;
-    width = Math.max(width, ...view.lines.map((line) => line.text.length));
-    program.style.setProperty("--mg-width", `${width}ch`);
-    arrange(program, view.lines.map((line, i) => drawLine(line, i + 1)));
+    for (const slider of root.querySelectorAll("input[type=range]")) slider.waiting = next !== null;
+    const fresh = document.createElement("div");
+    fresh.className = root.className;
+    fresh.append(...safe(model.get("html")).childNodes);
+    for (const svg of fresh.querySelectorAll(".mg-scroll > svg"))
+      svg.style.minWidth = `${0.68 * svg.getAttribute("width")}px`;              // it shrinks so far, then it scrolls
+    morph(root, fresh);
     if (root.contains(focused) && focused !== document.activeElement) focused.focus({ preventScroll: true });
-    oneTabStop(list());
-    waiting = false;
-    slider.max = view.steps ? view.steps + 1 : 0;
-    slider.disabled = back.disabled = forward.disabled = !view.steps;
-    if (wanted === null) slider.value = view.step;
-    const place = !view.steps ? "no backward pass" : view.step > view.steps ? "after backward"
-      : view.step ? `step ${view.step} of ${view.steps}` : "before backward";
-    slider.setAttribute("aria-valuetext", place);
-    setText(count, place);
-    setText(caption, view.caption);
-    setText(error, view.error);
-    setText(notes, view.notes);
-    setText(printed, view.printed);
-    setText(stale, view.stale ? "The picture below is still that of the last program that ran." : "");
-    picture.classList.toggle("mg-stale", view.stale);
-    buttons.reset.disabled = !view.flipped;
-    buttons.use.disabled = !view.usable;
-    const next = safeSvg(view.svg), svg = picture.firstElementChild;
-    if (next) next.style.minWidth = `${0.68 * next.getAttribute("width")}px`;     // it shrinks so far, then it scrolls
-    if (next && svg) morph(svg, next);
-    else if (next) picture.append(next);
-    oneTabStop(parts());
+    root.querySelectorAll("button, input, summary, svg [tabindex]").forEach(keepKeys);
+    for (const walk of root.querySelectorAll("[data-walk]")) {
+      const items = parts(walk);
+      const stop = items.find((item) => item.tabIndex === 0 && item.hasAttribute("tabindex")) ?? items[0];
+      for (const item of items) item.tabIndex = item === stop ? 0 : -1;
+    }
     fade();
-    if (wanted !== null) { const step = wanted; wanted = null; goTo(step); }
   }
 
-  slider.addEventListener("input", () => goTo(Number(slider.value)));
-  back.addEventListener("click", () => goTo(Math.max(0, model.get("view").step - 1)));
-  forward.addEventListener("click", () => goTo(Math.min(model.get("view").steps + 1, model.get("view").step + 1)));
-  buttons.reset.addEventListener("click", () => model.send({ reset: true }));
-  buttons.use.addEventListener("click", () => model.send({ use: true }));
-  buttons.copy.addEventListener("click", async () => {
+  function fade() {                                        // a picture that goes on to the right says so
+    for (const box of root.querySelectorAll(".mg-scroll"))
+      box.classList.toggle("mg-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+  }
+
+  async function copy(button) {
+    const text = button.textContent;
     try {
-      await navigator.clipboard.writeText(model.get("view").source);
-      setText(buttons.copy, "Copied");
-    } catch {                                     // browsers give no clipboard to pages without https
-      setText(buttons.copy, "Not allowed to copy");
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    } catch {                                              // browsers give no clipboard to pages without https
+      button.textContent = "Not allowed to copy";
     }
-    setTimeout(() => setText(buttons.copy, "Copy program"), 2000);
+    setTimeout(() => { button.textContent = text; }, 2000);
+  }
+
+  root.addEventListener("click", (event) => {
+    const target = event.target.closest("[data-send], [data-copy], [data-play]");
+    if (!target || target.localName === "input") return;
+    if (target.dataset.copy !== undefined) copy(target);
+    else if (target.dataset.play === undefined) send(JSON.parse(target.dataset.send));
+    else if (timer !== null) stop();
+    else timer = setInterval(() => {
+      const press = root.querySelector(target.dataset.play);
+      if (press && !press.disabled) press.click(); else stop();
+    }, 1200);
   });
+  root.addEventListener("input", (event) => {
+    const { type, dataset, value } = event.target;
+    if (type === "range") send({ ...JSON.parse(dataset.send), value: Number(value) }, true);
+  });
+  root.addEventListener("change", (event) => {
+    const { type, dataset, value } = event.target;
+    if (dataset.send && type !== "range") send({ ...JSON.parse(dataset.send), value });
+  });
+  root.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const writes = target.localName === "input" && ["text", "number"].includes(target.type);
+    const pressed = !writes && key.length === 1 && root.querySelector(`[data-key="${CSS.escape(key.toLowerCase())}"]`);
+    if (pressed && !pressed.disabled) { event.preventDefault(); pressed.focus(); pressed.click(); return; }
+    const walk = target.closest("[data-walk]");
+    if (!walk || writes) return;
+    const all = parts(walk), at = all.indexOf(target);
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
+    const to = key === "Home" ? 0 : key === "End" ? all.length - 1 : at + step;
+    if (at < 0 || target.type === "range" || !(to in all)) return;
+    event.preventDefault();
+    all[to].focus();
+  });
+  root.addEventListener("focusin", (event) => {
+    const walk = event.target.closest("[data-walk]");
+    if (walk) for (const item of parts(walk)) item.tabIndex = item === event.target ? 0 : -1;
+  });
+  root.addEventListener("scroll", fade, true);
   const resized = new ResizeObserver(fade);
-  resized.observe(picture);
-  picture.addEventListener("scroll", fade);
-  model.on("change:view", draw);
+  resized.observe(root);
+  model.on("change:html", draw);
+  model.on("change:answered", answered);
   draw();
   return () => {
+    stop();
     resized.disconnect();
-    model.off("change:view", draw);
+    model.off("change:html", draw);
+    model.off("change:answered", answered);
   };
 }
 

@@ -1,0 +1,53 @@
+"""HTML as text, made by functions that escape: a text becomes markup only where a `tag` says so."""
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+from ..picture.text import shown
+
+__all__ = ["Html", "button", "code", "join", "tag"]
+
+VOID = ("input", "br", "hr")
+
+
+class Html(str):
+    """Markup; any other text is escaped when it gets into it."""
+
+
+def join(parts: Any) -> Html:
+    """Put parts one after the other: markup as it is, everything else as text; None and False are left out."""
+    return Html("".join(part if isinstance(part, Html) else escape(shown(str(part))) if part not in (None, False) else ""
+                        for part in parts))
+
+
+def tag(name: str, *children: Any, key: str = "", send: dict | None = None, **attributes: Any) -> Html:
+    """Make an element; ``class_`` is the attribute class, ``aria_label`` aria-label, and None or False leaves one out.
+
+    `key` tells the element from its siblings when the page is brought up to date (an id would have to be the page's only one);
+    `send` is the message that Python gets when the element is pressed or changed (then with its ``value``).
+    """
+    if key:
+        attributes["data_id"] = key
+    if send is not None:
+        attributes["data_send"] = json.dumps(send)
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}' + ("" if value is True else f'="{escape(shown(str(value)))}"')
+        for key, value in attributes.items() if value is not None and value is not False)
+    return Html(f"<{name}{written}>" + ("" if name in VOID else f"{join(children)}</{name}>"))
+
+
+def button(text: str, send: dict | None = None, enabled: bool = True, class_: str = "mg-button", **attributes: Any) -> Html:
+    """A button that sends a message."""
+    return tag("button", text, type="button", class_=class_, send=send, disabled=not enabled, **attributes)
+
+
+def code(source: str, failed: int | None = None) -> Html:
+    """A program with its line numbers; the line `failed` is marked."""
+    rows = []
+    for number, line in enumerate(source.rstrip().splitlines(), 1):
+        wrong = number == failed
+        digits = tag("span", f"✗ {number}" if wrong else number, class_="mg-number", aria_hidden="true")
+        rows.append(tag("div", digits, tag("code", line, class_="mg-text"), class_="mg-line mg-failed" if wrong else "mg-line"))
+    return tag("div", *rows, class_="mg-program")
