@@ -57,23 +57,26 @@ def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, outs: Iterable) ->
 
 def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, int], set[Node] | None]:
     """Count, for every node that the roots reach, the edges that lead to it; and find the nodes that lead to `wanted`."""
-    pending: dict[Node, int] = {}
-    stack = list(dict.fromkeys(roots))
-    seen = set(stack)
-    parents: dict[Node, list[Node]] = {}
+    pending = dict.fromkeys(roots, 0)
+    stack = list(pending)
+    reached = []
     while stack:
         node = stack.pop()
+        reached.append(node)
         for child, _ in node.next_functions:
             if child is None:
                 continue
-            pending[child] = pending.get(child, 0) + 1
-            if wanted is not None:
-                parents.setdefault(child, []).append(node)
-            if child not in seen:
-                seen.add(child)
+            if child in pending:
+                pending[child] += 1
+            else:
+                pending[child] = 1
                 stack.append(child)
     if wanted is None:
         return pending, None
+    parents: dict[Node, list[Node]] = {}
+    for node in reached:
+        for child, _ in node.next_functions:
+            parents.setdefault(child, []).append(node)
     needed: set[Node] = set()
     stack = [p for node in wanted for p in parents.get(node, ())]
     while stack:
@@ -122,11 +125,9 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     arrival = itertools.count().__next__    # among accumulators, which share one number: first come, first served
 
     def add(node: Node, output_nr: int, grad: Any) -> None:
-        """Put a further gradient into a buffer that is not empty, or has several places."""
-        if len(node.shapes) > 1:
-            slots = buffers.get(node)
-            if slots is None:
-                slots = buffers[node] = [None] * len(node.shapes)
+        """Put a gradient where others of its node are, or will be."""
+        if node.several:
+            slots = buffers.setdefault(node, [None] * len(node.shape))
             slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
         elif node not in buffers:
             buffers[node] = grad
@@ -140,77 +141,79 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
         heappush(ready, (-node._sequence_nr(), arrival(), node))
 
     for i, ((node, output_nr), grad) in enumerate(roots):
-        if not can_sum_to(grad.shape, node.shapes[output_nr]):      # .data of the root was exchanged
+        shape, _ = node.expects(output_nr)
+        if not can_sum_to(grad.shape, shape):      # .data of the root was exchanged
             raise RuntimeError(f"invalid gradient at index {i} - got {list(grad.shape)} but expected shape compatible with "
-                               f"{list(node.shapes[output_nr])}")
+                               f"{list(shape)}")
         add(node, output_nr, grad)
     for node in buffers:
-        if not pending.get(node):
+        if not pending[node]:
             schedule(node)
 
     before = grad_mode.state.enabled
     grad_mode.state.set(create_graph)
     passes.running.append((pending, needed, positions))
+    check_nan = anomaly.check_nan
     node = None
     try:
         while node is not None or ready:
             if node is None:
                 node = heappop(ready)[2]
             grad = buffers.pop(node, None)
-            if needed is not None and node not in needed and node not in positions and node not in starts:
-                node = None
-                continue
             hooks = node.hooks
-            several = len(node.shapes) > 1
-            if hooks is not None:
-                arrived = list(grad) if several else [grad]
-                grads = hooks.before(list(arrived), wrap)
-                if hooks.pre and (needed is None or node in needed):
-                    grads = _run_prehooks(hooks, grads, wrap)
-                grads = _strip(grads, create_graph)
-                grad = grads if several else grads[0]
-            if node in positions:
+            if hooks is not None or needed is not None:
+                runs = needed is None or node in needed
+                if not runs and node not in positions and node not in starts:
+                    node = None
+                    continue
+                grads = arrived = grad if node.several else [grad]
+                if hooks is not None:
+                    grads = hooks.before(list(arrived), wrap)
+                    if hooks.pre and runs:
+                        grads = _run_prehooks(hooks, grads, wrap)
+                    grads = _strip(grads, create_graph)
+                    grad = grads if node.several else grads[0]
                 # As in PyTorch: what its hooks made of a gradient is captured only if the node does not run itself.
-                here = arrived if hooks is not None and node in needed else grad if several else [grad]
-                for output_nr, place in positions[node]:
-                    captured[place] = here[output_nr]
-            if needed is not None and node not in needed:
-                node = None
-                continue
+                for output_nr, place in positions.get(node, ()):
+                    captured[place] = (arrived if runs else grads)[output_nr]
+                if not runs:
+                    node = None
+                    continue
             outs = node.apply(grad, create_graph)
             if hooks is not None and hooks.post:
                 # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
                 outs = [out if out is None or child is None else
                         None if not (needed is None or child in needed or child in positions) else
-                        fit(out, child.shapes[output_nr], child.dtypes[output_nr], node, outs)
-                        for (child, output_nr), out in zip(node.next_functions, outs, strict=True)]
+                        fit(out, *child.expects(output_nr), node, outs)
+                        for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
-            if not retain_graph:
-                node.release()
-            if anomaly.check_nan:
+            if not retain_graph and node._saved:
+                node._saved = None
+            if check_nan:
                 _check_nan(node, outs)
             only = None         # the one node that became ready: it need not go through the heap if that is empty
-            for (child, output_nr), out in zip(node.next_functions, outs, strict=True):
+            for (child, output_nr), out in zip(node.next_functions, outs):
                 if child is None:
                     continue
                 if out is not None:
-                    if out.shape != child.shapes[output_nr] or out.dtype is not child.dtypes[output_nr]:
-                        out = fit(out, child.shapes[output_nr], child.dtypes[output_nr], node, outs)
-                    # A leaf keeps what it gets: give it an array that nobody else holds.
-                    if child.__class__ is AccumulateGrad and not create_graph and (
-                            out is grad or out.base is not None or several or hooks is not None or node.may_alias):
-                        out = out.copy()
-                    if child in buffers or len(child.shapes) > 1:
-                        add(child, output_nr, out)
+                    if child.several:
+                        add(child, output_nr, fit(out, *child.expects(output_nr), node, outs))
                     else:
-                        buffers[child] = out
+                        if out.shape != child.shape or out.dtype is not child.dtype:
+                            out = fit(out, child.shape, child.dtype, node, outs)
+                        # A leaf keeps what it gets: give it an array that nobody else holds.
+                        if child.__class__ is AccumulateGrad and not create_graph and (
+                                out is grad or out.base is not None or node.several or hooks is not None or node.may_alias):
+                            out = out.copy()
+                        if child in buffers:
+                            add(child, output_nr, out)
+                        else:
+                            buffers[child] = out
                 left = pending[child] = pending[child] - 1
                 if not left:
-                    if only is None:
-                        only = child
-                    else:
+                    if only is not None:
                         schedule(only)
-                        only = child
+                    only = child
             if only is not None and ready:
                 schedule(only)
                 only = None

@@ -30,32 +30,44 @@ class Node:
     ----------
     next_functions : tuple of (Node or None, int)
         Where the gradients go that `apply` returns.
-    shapes, dtypes : tuple
-        Shape and NumPy dtype of each output of the forward operation: what arrives here must look like that.
+    shape, dtype
+        Shape and NumPy dtype of the forward operation's output: what arrives here must look like that. If there are several
+        outputs (`several`), a list of each.
     hooks : Hooks or None
         None until a hook is registered, so that a graph without hooks pays nothing.
     """
 
-    __slots__ = ("next_functions", "_saved", "_versions", "_attributes", "_number", "shapes", "dtypes", "hooks", "__dict__",
+    __slots__ = ("next_functions", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "hooks", "__dict__",
                  "__weakref__")
 
     saved_names: tuple[str, ...] = ()           # tensors it may remember, in the order of _saved
     saved_outputs: tuple[int | None, ...] = ()  # for each of them: which output of this very node it is, or None
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
+    several = False                             # is there more than one output?
     may_alias = False                           # may apply() return an array that somebody else holds?
 
-    def __init__(self, next_functions: Iterable[Edge], shapes: tuple, dtypes: tuple) -> None:
+    def __init__(self, next_functions: Iterable[Edge], array: Any = None) -> None:
         self.next_functions = tuple(next_functions)
-        self.shapes, self.dtypes = shapes, dtypes
+        if array is not None:
+            self.shape, self.dtype = array.shape, array.dtype
         self._saved = self._versions = self._attributes = ()
         self.hooks = None
         self._number = next_sequence()
         if special.active:
             self.finish()
 
+    def expect(self, shapes: list, dtypes: list) -> None:
+        """Set what arrives: one gradient of the only shape, or several."""
+        self.several = len(shapes) != 1
+        self.shape, self.dtype = (shapes, dtypes) if self.several else (shapes[0], dtypes[0])
+
+    def expects(self, output_nr: int) -> tuple[tuple, Any]:
+        """Shape and dtype of what arrives for an output."""
+        return (self.shape[output_nr], self.dtype[output_nr]) if self.several else (self.shape, self.dtype)
+
     def finish(self) -> None:
         """What a new node does in a special mode: pack what it saved, keep the forward call's traceback."""
-        if saved_hooks:
+        if saved_hooks and self.saved_names:
             self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
         if anomaly.enabled:
             frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
@@ -109,11 +121,6 @@ class Node:
         if value._storage.version != version:
             raise RuntimeError(reasons.PACK_WRITES)
         return Packed(packed, unpack, edge)
-
-    def release(self) -> None:
-        """Forget the saved tensors: after that, a second backward pass is an error."""
-        if self._saved:
-            self._saved = None
 
     def unpack(self, i: int, graph: bool) -> Any:
         """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray."""
@@ -209,8 +216,9 @@ class Node:
         TypeError
             "expected 1 arguments, got 0 instead", "argument 0 is not a Variable"
         """
-        if len(grads) != len(self.shapes):
-            raise TypeError(f"expected {len(self.shapes)} arguments, got {len(grads)} instead")
+        expected = len(self.shape) if self.several else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
         for i, grad in enumerate(grads):
             if grad is not None and not hasattr(grad, "array"):
                 raise TypeError(f"argument {i} is not a Variable")
@@ -233,7 +241,7 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
 
     def __init__(self, variable: Any) -> None:
-        super().__init__((), (variable.array.shape,), (variable.array.dtype,))
+        super().__init__((), variable.array)
         self.variable = variable
         if variable._hooks is not None:
             self._own_hooks().tensor[0] = variable._hooks

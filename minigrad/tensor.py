@@ -61,8 +61,10 @@ class Tensor:
         True unless it is the recorded result of an operation.
     """
 
-    __slots__ = ("array", "_storage", "_requires_grad", "_edge", "_grad", "_view", "_accumulator", "_hooks", "_post_hooks",
-                 "_retains", "_inference", "__weakref__", "__dict__")
+    __slots__ = ("array", "_storage", "_requires_grad", "_edge", "_view", "__weakref__", "__dict__")
+    # What few tensors have; most results of operations live and die without.
+    _grad = _accumulator = _hooks = _post_hooks = None
+    _retains = _inference = False
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
 
@@ -443,11 +445,14 @@ class Tensor:
         memo[id(self)] = copy
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo) if self._grad.is_leaf else self._grad.detach().clone()
-        copy.__dict__.update(self.__dict__)
+        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name not in _OWN})
         return copy
 
     def __reduce__(self) -> tuple:
         return _rebuild, (type(self), self.array, self.requires_grad)
+
+
+_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference")       # of one tensor, never of its copy
 
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:
@@ -458,9 +463,10 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
         storage = new(Storage)              # without calling the classes: this runs once per operation
         storage.buffer, storage.version, storage.writer = array, 0, None
     tensor._storage = storage
-    tensor._requires_grad = tensor._retains = False
-    tensor._edge = tensor._grad = tensor._view = tensor._accumulator = tensor._hooks = tensor._post_hooks = None
-    tensor._inference = state.inference
+    tensor._requires_grad = False
+    tensor._edge = tensor._view = None
+    if state.inference:
+        tensor._inference = True
     return tensor
 
 

@@ -35,7 +35,8 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
     result = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
         if isinstance(out, GradientEdge):
-            out = wrap(np.broadcast_to(np.zeros((), out.node.dtypes[out.output_nr]), out.node.shapes[out.output_nr]))
+            shape, dtype = out.node.expects(out.output_nr)
+            out = wrap(np.broadcast_to(np.zeros((), dtype), shape))
         if grad is None:
             if out.requires_grad:
                 if out.array.size != 1:
@@ -62,7 +63,7 @@ def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool)
             error.add_note(reasons.NO_GRAPH_NOTE)
             raise error
         # Gradients travel as arrays nobody else holds, so that a leaf may keep what it gets.
-        dtype = edge[0].dtypes[edge[1]]
+        dtype = edge[0].expects(edge[1])[1]
         roots.append((edge, grad._cast(dtype) if create_graph and grad.array.dtype != dtype else
                       grad if create_graph else grad.array.astype(dtype)))
     return roots

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..function import rebase_history, view_of, watch
+from ..copy_slices import rebase_history
+from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
 from ..graph import Node
+from ..inplace import view_of
 from ..tensor import Tensor, gradient_edge, wrap
 
 
@@ -32,7 +34,7 @@ class FunctionCtx(Node):
         self.is_tensor = [isinstance(a, Tensor) for a in args]
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         self.to_save, self.dirty_tensors, self.non_differentiable, self.materialize_grads = (), (), (), True
-        super().__init__([gradient_edge(a) for a in args if isinstance(a, Tensor)], (), ())
+        super().__init__([gradient_edge(a) for a in args if isinstance(a, Tensor)])
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
@@ -85,7 +87,7 @@ class FunctionCtx(Node):
 
     def _materialize(self, i: int, grad: Any) -> Tensor | None:
         if grad is None:
-            return wrap(np.zeros(self.shapes[i], self.dtypes[i])) if self.materialize_grads else None
+            return wrap(np.zeros(*self.expects(i))) if self.materialize_grads else None
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
 
     def _check(self, results: tuple, graph: bool) -> list:
@@ -206,7 +208,7 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
         shapes.append(value.array.shape)
         dtypes.append(value.array.dtype)
         result.append(value)
-    node.shapes, node.dtypes = tuple(shapes), tuple(dtypes)
+    node.expect(shapes, dtypes)
     return result
 
 
@@ -230,8 +232,7 @@ def once_differentiable(backward: Callable) -> Callable:
         values = list(outputs) if isinstance(outputs, tuple) else [outputs]
         for i, value in enumerate(values):
             if isinstance(value, Tensor):
-                node = DelayedError([gradient_edge(g) for g in grads if isinstance(g, Tensor)],
-                                    (value.array.shape,), (value.array.dtype,))
+                node = DelayedError([gradient_edge(g) for g in grads if isinstance(g, Tensor)], value.array)
                 node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
                 values[i] = wrap(value.array, value._storage)
                 values[i]._requires_grad, values[i]._edge = True, (node, 0)

@@ -11,20 +11,12 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
+from ..copy_slices import AsStridedBackward0, Geometry, reshaping
 from ..dtype import Size
 from ..engine import can_sum_to
-from ..function import (
-    PUBLIC,
-    AsStridedBackward0,
-    Geometry,
-    numpy_names,
-    op,
-    public,
-    reshaping,
-    shape_error,
-    view_of,
-)
+from ..function import PUBLIC, numpy_names, op, public, shape_error
 from ..grad_mode import state
+from ..inplace import view_of
 from ..tensor import Tensor, check_dim, gradient_edge, wrap
 
 
@@ -475,7 +467,7 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
                            f"requiring a storage size of {needed} are out of bounds for storage of size {flat.nbytes}")
     result = view_of(input, np.lib.stride_tricks.as_strided(flat[offset:], size, [s * itemsize for s in stride]))
     if state.enabled and input.requires_grad:
-        node = AsStridedBackward0((gradient_edge(input),), (result.array.shape,), (result.array.dtype,))
+        node = AsStridedBackward0((gradient_edge(input),), result.array)
         node._attributes, node.geometry = (Size(size), tuple(stride), storage_offset), Geometry(input, result)
         result._requires_grad, result._edge = True, (node, 0)
     return result

@@ -1,0 +1,156 @@
+"""What an in-place write makes of recorded histories: the written tensor's, its base's, and those of the base's other views.
+
+``y = x * 1; v = y[0]; v.mul_(2)`` changes y too. So y's new history is `CopySlices`: the old one, with a multiplication
+where v lies; and v's is a fresh window on y.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .function import OPS, Op, compile_operation, forward_source, numpy_names, op
+from .grad_mode import state
+from .graph import Node
+from .inplace import check_inplace, check_view
+from .tensor import Tensor, gradient_edge
+
+
+def reshaping(name: str, view: Callable, node: str) -> Callable:
+    """The method that makes a tensor its own view: ``t_`` of ``t``, with PyTorch's name of the node.
+
+    Memory and base stay; the shape is new, the version counts, and the view's node is the tensor's history.
+    """
+    twin = OPS[name] = Op(view.op.kernel, view.op.formulas, tex=view.op.tex, node=node, view=True, inplace=True)
+    twin.name = name
+    operation = compile_operation(twin, forward_source)
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        recorded = state.enabled and self.requires_grad
+        check_inplace(self, recorded)
+        result = operation(self, *args, **kwargs)
+        self.array = result.array
+        self._storage.bump()
+        if recorded:
+            _set_history(self, result._edge[0])
+        if self._view is not None:
+            self._view.version = self._storage.version
+        return self
+
+    method.__name__, method.__doc__ = name, f"`{name[:-1].strip('_')}` in place: this tensor gets the new shape."
+    setattr(Tensor, name, numpy_names(method))
+    return method
+
+
+def rebase_history(tensor: Tensor, node: Node) -> None:
+    """After a recorded in-place write: the node is this tensor's history now, or a part of its base's."""
+    if tensor._view is None:
+        _set_history(tensor, node)
+        return
+    base = tensor._view.base
+    _set_history(base, CopySlices(base, tensor, node))
+    tensor._renew_history()
+
+
+def _set_history(tensor: Tensor, node: Node) -> None:
+    old, tensor._edge, tensor._requires_grad = tensor._edge, (node, 0), True
+    if tensor._retains and old is not None:
+        # retain_grad() asks for the gradient of the tensor as it is now; ordinary hooks stay with its past.
+        reference = old[0]._own_hooks().retain.pop(old[1], None)
+        if reference is not None:
+            node._own_hooks().retain[0] = reference
+
+
+def _renew_history(self: Tensor) -> None:
+    """Build a view's history anew after its base, or another view of it, was written in place."""
+    check_view(self, indirect=True)
+    base = self._view.base
+    node = AsStridedBackward0((gradient_edge(base),), self.array)
+    node._attributes = (self.array.shape, self.stride(), self.storage_offset())
+    node.geometry = Geometry(base, self)
+    _set_history(self, node)
+    self._view.version = self._storage.version
+
+
+Tensor._rebase_history, Tensor._renew_history = rebase_history, _renew_history
+
+
+class Geometry:
+    """Where a view lies on its base: two windows on one stretch of memory, in bytes from its beginning."""
+
+    __slots__ = ("base", "view", "size")
+
+    def __init__(self, base: Tensor, view: Tensor) -> None:
+        low = min(np.lib.array_utils.byte_bounds(t.array)[0] for t in (base, view))
+        high = max(np.lib.array_utils.byte_bounds(t.array)[1] for t in (base, view))
+        self.size = (high - low) // base.array.itemsize
+        self.base, self.view = (
+            (t.array.shape, tuple(s // t.array.itemsize for s in t.array.strides), (t.data_ptr() - low) // t.array.itemsize)
+            for t in (base, view))
+
+
+def _window(flat: np.ndarray, place: tuple) -> np.ndarray:
+    shape, strides, offset = place
+    return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
+
+
+@op(self=lambda grad, geometry: _scatter(grad, geometry))
+def _gather(self, geometry):
+    """The part of a base (or of its gradient) that a view looks at."""
+    flat = np.zeros(geometry.size, self.dtype)
+    _window(flat, geometry.base)[...] = self
+    return _window(flat, geometry.view).copy()
+
+
+@op(self=lambda grad, geometry: _gather(grad, geometry))
+def _scatter(self, geometry):
+    """Zeros in the base's shape, with a view's values added in its place (twice where the view looks twice)."""
+    flat = np.zeros(geometry.size, self.dtype)
+    places = _window(np.arange(geometry.size), geometry.view)
+    np.add.at(flat, places, self)
+    return _window(flat, geometry.base).copy()
+
+
+@op(self=lambda grad, geometry: _replace(grad, 0.0, geometry), values=lambda grad, geometry: _gather(grad, geometry))
+def _replace(self, values, geometry):
+    """The base with a view's part of it replaced."""
+    flat = np.zeros(geometry.size, self.dtype)
+    _window(flat, geometry.base)[...] = self
+    _window(flat, geometry.view)[...] = values
+    return _window(flat, geometry.base).copy()
+
+
+class AsStridedBackward0(Node):
+    """The renewed history of a view: a window on its base as that is now."""
+
+    __slots__ = ("geometry",)
+    name = Node.name
+    attribute_names = ("size", "stride", "storage_offset")
+
+    def apply(self, grad: Any, graph: bool) -> tuple:
+        return (None if grad is None else _scatter(grad, self.geometry),)
+
+
+class CopySlices(Node):
+    """An in-place operation `fn` on a view, as part of the history of the view's base.
+
+    The gradient of the base passes through unchanged, except where the view lies: there it goes through `fn`.
+    """
+
+    __slots__ = ("geometry",)
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __init__(self, base: Tensor, view: Tensor, fn: Node) -> None:
+        super().__init__((gradient_edge(base), *fn.next_functions[1:]), base.array)
+        self._saved, self.geometry = (fn,), Geometry(base, view)
+
+    def apply(self, grad: Any, graph: bool) -> tuple:
+        if self._saved is None:
+            raise self._freed_error()
+        if grad is None:
+            return (None,) * len(self.next_functions)
+        first, *others = self._saved[0].apply(_gather(grad, self.geometry), graph)
+        return (_replace(grad, 0.0 if first is None else first, self.geometry), *others)

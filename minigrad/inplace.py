@@ -1,0 +1,128 @@
+"""Views and writing in place: what may be written through, and what a write changes.
+
+A view shares its base's storage, so a write through either counts in one version. Whether the graph can keep the truth after a
+write depends on how the view came to be (`View.origin`); everything here runs before anything is changed.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtype as dtypes
+from . import reasons
+from .grad_mode import state
+from .graph import forward_name
+from .tensor import Tensor, View, wrap
+
+
+def alias(tensor: Tensor) -> Tensor:
+    """The tensor without its place in the graph: a node that held its own output would keep itself alive."""
+    result = wrap(tensor.array, tensor._storage)
+    result._inference = tensor._inference
+    return result
+
+
+def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> Tensor:
+    """A tensor that looks into another one's memory."""
+    result = wrap(array, tensor._storage)
+    parent = tensor._view
+    origin = "inference" if state.inference else "no_grad" if not state.enabled else "several" if one_of_several else ""
+    if parent is None:
+        result._view = View(tensor, origin, tensor._storage.version)
+    else:
+        result._view = View(parent.base, origin or parent.origin, tensor._storage.version)
+    result._inference = tensor._inference
+    return result
+
+
+def check_view(tensor: Tensor, indirect: bool) -> None:
+    """Refuse to write through a view whose history could not be kept right.
+
+    Raises
+    ------
+    RuntimeError
+        With PyTorch's text for views made under no_grad, by ``unbind`` and its like, or inside a custom Function.
+    """
+    origin = tensor._view.origin
+    if not origin:
+        return
+    done = "its base or another view of its base has been" if indirect else "is being"
+    node, output_nr = tensor._edge or (None, 0)
+    if node is not None and origin not in ("no_grad", "inference"):
+        text = f"Output {output_nr} of {forward_name(node)} is a view and {done} modified inplace."
+    else:
+        text = "A view was" if node is None else f"Output {output_nr} of {forward_name(node)} is a view of a view which was"
+        text += (f" created in inference mode and {done} modified inplace in normal mode." if origin == "inference" else
+                 f" created in no_grad mode and {done} modified inplace with grad mode enabled.")
+    raise RuntimeError(text + reasons.VIEW_ORIGINS[origin])
+
+
+def check_inplace(tensor: Tensor, recorded: bool) -> None:
+    """Refuse an in-place operation that the graph could not tell the truth about."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"expected a Tensor to write into, got {type(tensor).__name__}")
+    if tensor._inference and not state.inference:
+        raise RuntimeError(reasons.INFERENCE_WRITE)
+    if not recorded:
+        return
+    if tensor._view is not None:
+        check_view(tensor, indirect=False)
+        if tensor.requires_grad and tensor._view.base.is_leaf:
+            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
+    if tensor.requires_grad and tensor.is_leaf:
+        raise RuntimeError(reasons.LEAF_INPLACE)
+
+
+def check_write(tensor: Tensor, array: np.ndarray) -> None:
+    """Refuse to write an array that does not fit: wrong shape, lossy type, memory that overlaps itself."""
+    target = tensor.array
+    if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+                           f"{list(np.broadcast_shapes(array.shape, target.shape))}")
+    kinds = {"b": 0, "i": 1, "u": 1, "f": 2}
+    if kinds[array.dtype.kind] > kinds[target.dtype.kind]:
+        names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
+        raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    check_overlap(target)
+
+
+def check_overlap(target: np.ndarray) -> None:
+    """Refuse to write where one memory place stands for several elements."""
+    if 0 in target.strides and target.size and any(
+            stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
+        raise RuntimeError(reasons.OVERLAP)
+
+
+def check_memory(tensor: Tensor, *others: Any) -> None:
+    """Refuse an elementwise write into memory that overlaps itself, or that another argument sees differently.
+
+    ``x.t().sub_(x)`` would read elements that it has written already.
+    """
+    target = tensor.array
+    check_overlap(target)
+    for other in others:
+        if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:
+            continue
+        array = other.array
+        if not (target.size and array.size and _dense(target) and _dense(array)):
+            continue
+        (low, high), (begin, end) = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(array)
+        if low < end and begin < high and (low, high, target.strides) != (begin, end, array.strides):
+            raise RuntimeError(reasons.PARTIAL_OVERLAP)
+
+
+def _dense(array: np.ndarray) -> bool:
+    """Whether the elements lie in memory without gaps, in any order of the dimensions."""
+    expected = array.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def write(tensor: Tensor, array: np.ndarray) -> None:
+    """Overwrite the elements, and count it in the version that views and detached aliases share."""
+    tensor.array[...] = array
+    tensor._storage.bump()
