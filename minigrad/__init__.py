@@ -12,7 +12,7 @@ from .dtype import float16 as half, float32 as float, float64 as double, int16 a
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .printing import set_printoptions
 from .reasons import is_warn_always_enabled, set_warn_always
-from .tensor import Tensor, from_numpy, tensor
+from .tensor import Tensor
 
 # Every operation and factory is public under its own name; a Tensor method of the same name does the same.
 globals().update(ops.PUBLIC)

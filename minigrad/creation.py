@@ -1,17 +1,121 @@
-"""Making tensors: from sizes and ranges, and like other tensors. (From numbers: `tensor.tensor`; at random: `random`.)"""
+"""Making tensors: from numbers, from sizes and ranges, and like other tensors. (At random: `random`.)"""
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import dtype as dtypes
-from .tensor import Tensor, finish, from_numpy, tensor, to_array, wrap
+from . import reasons
+from .tensor import Tensor, wrap
 
 __all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like",
            "full_like", "arange", "linspace", "logspace", "eye", "scalar_tensor"]
+
+
+def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
+    """A new array of nested sequences of numbers, of an ndarray or of a tensor, with PyTorch's choice of dtype.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        Ragged or non-numeric data, with PyTorch's texts.
+    """
+    if isinstance(data, (Tensor, np.ndarray, np.generic)):
+        array = np.array(getattr(data, "array", data))
+        if array.dtype not in dtypes.of_numpy and array.dtype.newbyteorder("=") not in dtypes.of_numpy:
+            raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
+                            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+                            "int16, int8, uint64, uint32, uint16, uint8, and bool.")
+        # The one dtype object of its kind, not an equal one: operations compare with `is`.
+        return array.astype(dtype or dtypes.of_numpy[array.dtype.newbyteorder("=")].numpy)
+    shape, level = [], [data]
+    while level and _is_sequence(level[0]):
+        length = len(level[0])
+        for item in level:
+            if not _is_sequence(item):
+                raise TypeError("not a sequence")
+            if len(item) != length:
+                raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
+        shape.append(length)
+        level = [x for item in level for x in item]
+    for x in level:
+        if isinstance(x, str):
+            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+        if not isinstance(x, (bool, int, float, np.generic, Tensor)):
+            if _is_sequence(x):
+                raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+            raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    values = [x._number() if isinstance(x, Tensor) else x for x in level]
+    if dtype is None:
+        found = None
+        for x in {(type(x), getattr(x, "dtype", None)): x for x in level}.values():
+            d = x.array.dtype if isinstance(x, Tensor) else x.dtype if isinstance(x, np.generic) else dtypes.number_dtype(x)
+            found = d if found is None else dtypes.promote_types(dtypes.of_numpy[found], dtypes.of_numpy[d]).numpy
+        dtype = found or dtypes.get_default_dtype().numpy
+    try:
+        return np.array(values, dtype).reshape(shape)
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long long") from None
+
+
+def _is_sequence(x: Any) -> bool:
+    if isinstance(x, (Tensor, np.ndarray)):
+        return x.ndim > 0
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic))
+
+
+def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
+    """The new tensor of a factory, with its flag."""
+    tensor = wrap(array)
+    if requires_grad:
+        if array.dtype.kind != "f":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        tensor._requires_grad = True
+    return tensor
+
+
+def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Make a tensor of Python numbers, nested sequences or an ndarray. Always copies, always a leaf.
+
+    Raises
+    ------
+    RuntimeError
+        "Only Tensors of floating point and complex dtype can require gradients"
+    """
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+    if isinstance(data, Tensor):
+        warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
+    dtypes.device(device or "cpu")
+    return finish(to_array(data, None if dtype is None else dtypes.to_numpy(dtype)), requires_grad)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor on the ndarray's own memory: a write on either side shows on the other."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if array.dtype not in dtypes.of_numpy:
+        to_array(array)      # raises with the right text
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(reasons.NEGATIVE_STRIDE)
+    if not array.flags.writeable:
+        reasons.warn_once(reasons.READ_ONLY)
+    return wrap(array)
+
+
+def _construct(cls: type[Tensor], *data: Any) -> Tensor:
+    """``Tensor(2, 3)`` is PyTorch's old way of `empty`, ``Tensor([2, 3])`` of `tensor`."""
+    default = dtypes.get_default_dtype().numpy
+    if data and all(isinstance(n, int) for n in data):
+        return wrap(np.empty(data, default), cls=cls)
+    return wrap(to_array(*data or ([],), default), cls=cls)
+
+
+Tensor.__new__ = staticmethod(_construct)
 
 
 def sizes_of(sizes: tuple, keyword: Any = None, name: str = "zeros") -> tuple[int, ...]:

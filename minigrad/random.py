@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from . import dtype as dtypes
-from .creation import pick_dtype, sizes_of
+from .creation import finish, pick_dtype, sizes_of
 from .function import op
 from .ops import zeros_of
-from .tensor import Tensor, finish, wrap
+from .tensor import Tensor, wrap
 
 __all__ = ["Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state"]

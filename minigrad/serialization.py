@@ -12,10 +12,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from .creation import finish
 from .dtype import Size, of_numpy
 from .nn.module import typename
 from .nn.parameter import Parameter
-from .tensor import Tensor, finish
+from .tensor import Tensor
 
 __all__ = ["load", "save"]
 

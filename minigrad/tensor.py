@@ -1,7 +1,7 @@
 """The Tensor: an array, the storage under it, its flags, its place in the graph, its gradient.
 
 Operations are not written here: `ops` declares each in one block and attaches it as a method, and so does `autograd` for
-``backward``. What is here is what a tensor *is*.
+``backward`` and `creation` the factories. What is here is what a tensor *is*.
 """
 from __future__ import annotations
 
@@ -67,11 +67,6 @@ class Tensor:
     _retains = _inference = False
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
-
-    def __new__(cls, *data: Any) -> Tensor:
-        if all(isinstance(n, int) for n in data) and data:
-            return wrap(np.empty(data, dtypes.get_default_dtype().numpy), cls=cls)
-        return wrap(to_array(*data or ([],), dtypes.get_default_dtype().numpy), cls=cls)
 
     # Flags and the place in the graph ---------------------------------------------------------------------------------
 
@@ -510,96 +505,3 @@ def check_dim(dim: int, ndim: int) -> int:
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim % n
-
-
-# Making tensors ------------------------------------------------------------------------------------------------------------
-
-def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
-    """A new array of nested sequences of numbers, of an ndarray or of a tensor, with PyTorch's choice of dtype.
-
-    Raises
-    ------
-    ValueError, TypeError, RuntimeError
-        Ragged or non-numeric data, with PyTorch's texts.
-    """
-    if isinstance(data, (Tensor, np.ndarray, np.generic)):
-        array = np.array(getattr(data, "array", data))
-        if array.dtype not in dtypes.of_numpy and array.dtype.newbyteorder("=") not in dtypes.of_numpy:
-            raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
-                            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
-                            "int16, int8, uint64, uint32, uint16, uint8, and bool.")
-        # The one dtype object of its kind, not an equal one: operations compare with `is`.
-        return array.astype(dtype or dtypes.of_numpy[array.dtype.newbyteorder("=")].numpy)
-    shape, level = [], [data]
-    while level and _is_sequence(level[0]):
-        length = len(level[0])
-        for item in level:
-            if not _is_sequence(item):
-                raise TypeError("not a sequence")
-            if len(item) != length:
-                raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
-        shape.append(length)
-        level = [x for item in level for x in item]
-    for x in level:
-        if isinstance(x, str):
-            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
-        if not isinstance(x, (bool, int, float, np.generic, Tensor)):
-            if _is_sequence(x):
-                raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
-            raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
-    values = [x._number() if isinstance(x, Tensor) else x for x in level]
-    if dtype is None:
-        found = None
-        for x in {(type(x), getattr(x, "dtype", None)): x for x in level}.values():
-            d = x.array.dtype if isinstance(x, Tensor) else x.dtype if isinstance(x, np.generic) else dtypes.number_dtype(x)
-            found = d if found is None else dtypes.promote_types(dtypes.of_numpy[found], dtypes.of_numpy[d]).numpy
-        dtype = found or dtypes.get_default_dtype().numpy
-    try:
-        return np.array(values, dtype).reshape(shape)
-    except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
-
-
-def _is_sequence(x: Any) -> bool:
-    if isinstance(x, (Tensor, np.ndarray)):
-        return x.ndim > 0
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic))
-
-
-def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
-    """The new tensor of a factory, with its flag."""
-    tensor = wrap(array)
-    if requires_grad:
-        if array.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        tensor._requires_grad = True
-    return tensor
-
-
-def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Make a tensor of Python numbers, nested sequences or an ndarray. Always copies, always a leaf.
-
-    Raises
-    ------
-    RuntimeError
-        "Only Tensors of floating point and complex dtype can require gradients"
-    """
-    if not isinstance(requires_grad, bool):
-        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
-    if isinstance(data, Tensor):
-        warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
-    dtypes.device(device or "cpu")
-    return finish(to_array(data, None if dtype is None else dtypes.to_numpy(dtype)), requires_grad)
-
-
-def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor on the ndarray's own memory: a write on either side shows on the other."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    if array.dtype not in dtypes.of_numpy:
-        to_array(array)      # raises with the right text
-    if any(stride < 0 for stride in array.strides):
-        raise ValueError(reasons.NEGATIVE_STRIDE)
-    if not array.flags.writeable:
-        reasons.warn_once(reasons.READ_ONLY)
-    return wrap(array)

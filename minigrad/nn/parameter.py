@@ -1,7 +1,8 @@
 """Parameter: a tensor that a Module registers when it is assigned as an attribute."""
 from __future__ import annotations
 
-from ..tensor import Tensor, finish, wrap
+from ..creation import finish
+from ..tensor import Tensor, wrap
 
 
 class Parameter(Tensor):
