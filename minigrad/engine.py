@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,18 @@ from .graph import AccumulateGrad, Edge, Hooks, Node, anomaly, check_hook_result
 IN_PLACE_FROM = 512    # below so many elements adding into an array costs more than making a new one
 
 
+def _references_of_one_name() -> int:
+    array = np.empty(0)
+    return getrefcount(array)
+
+
+ONE_NAME = _references_of_one_name()    # what sys.getrefcount says of an array that one local name holds: 2, or 1 from 3.14
+
+
 def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Undo broadcasting: sum an array down to the shape that was broadcast to it."""
+    if shape and array.shape[1:] == shape:        # a bias that was added to a batch
+        return np.add.reduce(array, axis=0)
     lead = array.ndim - len(shape)
     axes = tuple(range(lead)) + tuple(
         i + lead for i, size in enumerate(shape) if size == 1 and array.shape[i + lead] != 1)
@@ -45,7 +56,7 @@ def fit(grad: Any, shape: tuple, dtype: np.dtype, node: Node, outs: Iterable) ->
     array = grad if isinstance(grad, (np.ndarray, np.generic)) else grad.array
     is_array = array is grad
     if array.shape != shape:
-        if not can_sum_to(array.shape, shape):
+        if array.shape[1:] != shape and not can_sum_to(array.shape, shape):
             i = next(i for i, out in enumerate(outs) if out is grad)
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - got {list(array.shape)} "
                                f"but expected shape compatible with {list(shape)}")
@@ -201,9 +212,11 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                     else:
                         if out.shape != child.shape or out.dtype is not child.dtype:
                             out = fit(out, child.shape, child.dtype, node, outs)
-                        # A leaf keeps what it gets: give it an array that nobody else holds.
+                        # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it looks
+                        # into came into being for it alone, as the gradient of weight.t() does.
                         if child.__class__ is AccumulateGrad and not create_graph and (
-                                out is grad or out.base is not None or node.several or hooks is not None or node.may_alias):
+                                out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
+                                not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
                             out = out.copy()
                         if child in buffers:
                             add(child, output_nr, out)

@@ -73,6 +73,34 @@ def test_leaves_never_share_a_gradient_buffer():
             assert not np.shares_memory(a, b)
 
 
+@pytest.mark.parametrize("case", ["the user's", "a view of the user's", "a hook's", "retained", "another leaf's", "an input's"])
+def test_a_leaf_keeps_no_view_of_what_others_hold(case):
+    """A transposed gradient becomes ``.grad`` as it is only if nobody else looks into its memory."""
+    w, v = mg.zeros(3, 4, requires_grad=True), mg.zeros(4, 3, requires_grad=True)
+    if case == "the user's":
+        held = mg.ones(4, 3)
+        w.t().backward(held)
+    elif case == "a view of the user's":
+        held = mg.from_numpy(np.ones((3, 4), np.float32).T)
+        w.t().backward(held)
+    else:
+        inner = w.t() + v
+        found = []
+        inner.register_hook(found.append) if case == "a hook's" else inner.retain_grad() if case == "retained" else None
+        (inner.t() * mg.ones(3, 4)).sum().backward(inputs=[w, v, inner] if case == "an input's" else None)
+        held = found[0] if found else v.grad if case == "another leaf's" else inner.grad
+    assert not np.shares_memory(w.grad.array, held.array)
+    held.add_(5)
+    assert w.grad.tolist() == [[1.0] * 4] * 3
+
+
+def test_a_weights_gradient_is_not_copied():
+    weight, x = mg.zeros(3, 4, requires_grad=True), mg.ones(2, 4)
+    (x @ weight.t()).sum().backward()
+    assert weight.grad.is_contiguous() and weight.grad.array.base is not None      # the product itself, transposed back
+    assert weight.grad.tolist() == [[2.0] * 4] * 3
+
+
 def test_an_expanded_gradient_is_stored_in_full():
     x = mg.ones(2, 3, requires_grad=True)
     x.sum().backward()

@@ -547,12 +547,19 @@ def relu(self):
     return np.maximum(self, self.dtype.type(0))
 
 
+def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
+    """The values, and 0 where they are dropped: ``np.where(dropped, 0, values)`` by bits, which takes a tenth of the time
+    where a mask has no pattern that the processor could guess."""
+    bits = np.dtype(f"i{values.itemsize}")
+    return (values.view(bits) & (dropped.astype(bits) - bits.type(1))).view(values.dtype)
+
+
 @op(tex=r"{grad_output} \odot [{self} > {threshold}]",
     grad_output=lambda grad, self, threshold: _threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
-    return np.where(self <= threshold, grad_output.dtype.type(0), grad_output)
+    return without(grad_output, self <= threshold)
 
 
 @op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))

@@ -28,9 +28,10 @@ from .views import (
 # Matrix products --------------------------------------------------------------------------------
 
 def _same_type(text: str, *arrays: np.ndarray) -> None:
-    names = [dtypes.of_numpy[a.dtype] for a in arrays]
-    if names[0] is not names[1]:
-        raise RuntimeError(text.format(*(n.scalar_type for n in names), *(n.cpp_name for n in names)))
+    if arrays[0].dtype is not arrays[1].dtype:
+        names = [dtypes.of_numpy[a.dtype] for a in arrays]
+        if names[0] is not names[1]:
+            raise RuntimeError(text.format(*(n.scalar_type for n in names), *(n.cpp_name for n in names)))
 
 
 @op(tex="{self} \\cdot {tensor}", self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
