@@ -450,7 +450,8 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     else:
         others = " or ".join(f"isinstance({n}, Tensor)" for n in operation.tensor_params[1:])
         entry = (f"if not isinstance({first}, Tensor):\n" + (f"    if not ({others}):\n    " if others else "") +
-                 f"    return {plain} if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}) else reject(op, {first})\n" +
+                 f"    return {plain} if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}) else "
+                 f"reject(op, {first})\n" +
                  (f"    {first} = as_tensor({first})\n" if others else ""))
     made = "view_of({}, {})".format(first, "array, True" if operation.several else "array") if operation.view else "wrap(array)"
     if operation.view == "alias":
