@@ -30,6 +30,8 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
             raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
                             "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
                             "int16, int8, uint64, uint32, uint16, uint8, and bool.")
+        if any(stride < 0 for stride in getattr(data, "strides", ())):
+            raise ValueError(reasons.NEGATIVE_STRIDE)
         # The one dtype object of its kind, not an equal one: operations compare with `is`.
         return array.astype(dtype or dtypes.of_numpy[array.dtype.newbyteorder("=")].numpy)
     shape, level = [], [data]

@@ -497,7 +497,8 @@ def _apply_source(operation: Op) -> str:
         text += "    if node._saved is None:\n        raise node._freed_error()\n"
     for i, n in enumerate(operation.saved):
         text += (f"    {n} = node._saved[{i}]\n"
-                 f"    if not graph and isinstance({n}, Tensor) and {n}._storage.version == node._versions[{i}]:\n"
+                 f"    if not graph and isinstance({n}, Tensor) and {n}._storage.version == node._versions[{i}]"
+                 f"{'' if n in operation.output_of else f' and {n}._detached < node._number'}:\n"
                  f"        {n} = {n}.array\n    else:\n        {n} = node.unpack({i}, graph)\n")
         if n not in operation.output_of:
             text += f"        if graph:\n            {n} = saved_number({n})\n"

@@ -137,6 +137,8 @@ class Node:
             return value                                  # None, or a Python number in a tensor's place
         if value._storage.version != version:
             raise self._version_error(i, value, version)
+        if value._detached > self._number:
+            raise RuntimeError(reasons.SAVED_DETACHED)
         if not graph:
             return value.array
         output_nr = self.saved_outputs[i]

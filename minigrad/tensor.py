@@ -16,7 +16,7 @@ from . import dtype as dtypes
 from . import printing, reasons
 from .dtype import Size
 from .grad_mode import state
-from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle
+from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence
 from .storage import Storage, TypedStorage, UntypedStorage
 
 new = object.__new__
@@ -65,6 +65,7 @@ class Tensor:
     # What few tensors have; most results of operations live and die without.
     _grad = _accumulator = _hooks = _post_hooks = None
     _retains = _inference = False
+    _detached = -1      # the number that a node would have got when detach_() took this tensor's history
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
 
@@ -259,6 +260,8 @@ class Tensor:
         """
         if self._view is not None:
             raise RuntimeError(reasons.DETACH_VIEW)
+        if self._edge is not None:
+            self._detached = next_sequence()
         self._edge, self._requires_grad = None, False
         return self
 
@@ -301,7 +304,7 @@ class Tensor:
         RuntimeError
             "Can't call numpy() on Tensor that requires grad. …"
         """
-        if self.requires_grad and not force:
+        if self.requires_grad and state.enabled and not force:
             raise RuntimeError(reasons.NUMPY_OF_GRAD)
         return self.array
 
@@ -447,7 +450,7 @@ class Tensor:
         return _rebuild, (type(self), self.array, self.requires_grad)
 
 
-_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference")       # of one tensor, never of its copy
+_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference", "_detached")       # of one tensor, never of its copy
 
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:

@@ -66,8 +66,6 @@ PENDING: frozenset[str] = frozenset((
     "errors::dtypes",
     "errors::in_place",
     "errors::arguments",
-    "flags::from_numpy_has_none",
-    "numpy_bridge::strides",
     "ops_elementwise::floor_divide",
     "ops_elementwise::nan_to_num",
     "ops_nn::logsigmoid",
@@ -87,5 +85,4 @@ PENDING: frozenset[str] = frozenset((
     "ops_reductions::sort_descending",
     "ops_views::index_tensor_2d",
     "ops_views::take_along_dim",
-    "saved_hooks::in_place_detach_of_a_saved_output",
 ))
