@@ -6,12 +6,9 @@ import re
 import sys
 import time
 
-import torch
-
-import minigrad
-
 from . import corpus
-from .hunt import Found, Hunt
+from .child import Batches
+from .hunt import Found
 
 
 def report(found: Found, times: int) -> str:
@@ -30,23 +27,25 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="put the shrunk programs into the corpus, with PyTorch's record")
     parser.add_argument("--record", action="store_true", help="only record anew what PyTorch says to the corpus")
     args = parser.parse_args()
-    torch.set_num_threads(1)
     if args.record:
         for path in corpus.programs():
-            corpus.record(path, torch)
+            corpus.record(path)
         return 0
-    hunt, start = Hunt(torch, minigrad), time.perf_counter()
-    hunt.run(args.seed, args.programs, args.seconds, args.kinds)
+    hunt, start = Batches(), time.perf_counter()
+    hunt.run(args.seed, args.programs, args.kinds, args.seconds)
     seconds = time.perf_counter() - start
     for kind, found in sorted(hunt.found.items(), key=lambda item: -hunt.kinds[item[0]]):
         found = hunt.shrunk(found)
         print(report(found, hunt.kinds[kind]), flush=True)
         if args.keep:
             name = re.sub(r"\W+", "_", kind).strip("_")[:60]
-            corpus.record(corpus.keep(name, found.lines), torch)
-    print(f"{hunt.programs} programs, {hunt.lines} lines ({hunt.raised} raised) in {seconds:.0f} s: "
-          f"{hunt.programs / seconds:.0f} programs per second; {sum(hunt.kinds.values())} differ in {len(hunt.found)} kinds; "
-          f"{sum(hunt.known.values())} known differences")
+            corpus.record(corpus.keep(name, found.lines))
+    for lines, alone in hunt.crashes:
+        print("--- PyTorch ended the process " + ("and does so alone" if alone else "but does not alone"), *lines, "", sep="\n")
+    n = hunt.counts
+    print(f"{n['programs']} programs, {n['lines']} lines ({n['raised']} raised) in {seconds:.0f} s: "
+          f"{n['programs'] / seconds:.0f} programs per second; {sum(hunt.kinds.values())} differ in {len(hunt.found)} kinds; "
+          f"{sum(hunt.known.values())} known differences; {len(hunt.crashes)} crashes of PyTorch")
     for why, times in hunt.known.most_common():
         print(f"{times:6} {why}")
     return 1 if hunt.found else 0

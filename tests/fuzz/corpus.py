@@ -31,8 +31,10 @@ def keep(name: str, lines: list[str]) -> Path:
     return path
 
 
-def record(path: Path, torch: Any) -> None:
+def record(path: Path) -> None:
     """Write down what PyTorch says to a program."""
+    import torch        # here, since whoever replays does without it
+
     run = Run(torch)
     outcomes = [run.step(line) for line in lines_of(path)]
     text = json.dumps({"torch": str(torch.__version__).partition("+")[0], "outcomes": outcomes}, default=_to_json, indent=1)

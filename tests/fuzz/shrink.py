@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 SIMPLER = [(re.compile(pattern), new) for pattern, new in [
-    (r"^with mg\.\w+\(\): ", ""), (r"; .*$", ""), (r", requires_grad=True", ""), (r", dtype=mg\.\w+", ""), (r", keepdim=True", ""),
+    (r"^with mg\.\w+\(\): ", ""), (r"; .*$", ""), (r"^v\d+ = .*; (v\d+ = )", r"\1"), (r", requires_grad=True", ""), (r", dtype=mg\.\w+", ""), (r", keepdim=True", ""),
     (r", alpha=2", ""), (r", (create_graph|retain_graph|allow_unused)=True", ""), (r"(create_graph|retain_graph)=True", ""),
     (r"(\w+ = ).*", r"\1mg.tensor([1.0, 2.0], requires_grad=True)"), (r"(\w+ = ).*", r"\1mg.tensor([1.0, 2.0])"),
     (r"(\w+ = ).*", r"\1mg.tensor(1.0, requires_grad=True)"), (r"(\w+ = ).*\b(v\d+)\b.*", r"\1\2 * 2"),
@@ -23,6 +23,14 @@ def candidates(lines: list[str]) -> Iterator[list[str]]:
             simpler = pattern.sub(new, line)
             if simpler != line:
                 yield lines[:i] + [simpler] + lines[i + 1:]
+    yield renamed(lines)
+
+
+def renamed(lines: list[str]) -> list[str]:
+    """The same program with its variables numbered from 0."""
+    names = dict.fromkeys(re.findall(r"\bv\d+\b", "\n".join(lines)))
+    new = {name: f"v{i}" for i, name in enumerate(names)}
+    return [re.sub(r"\bv\d+\b", lambda match: new[match.group()], line) for line in lines]
 
 
 def shrink(lines: list[str], fails: Callable[[list[str]], bool], attempts: int = 1500) -> list[str]:
