@@ -14,7 +14,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 def _libraries() -> tuple[Any, Any]:
-    import torch        # here, since the parent process does without it
+    import torch  # here, since the parent process does without it
 
     import minigrad
 

@@ -33,7 +33,7 @@ def keep(name: str, lines: list[str]) -> Path:
 
 def record(path: Path) -> None:
     """Write down what PyTorch says to a program."""
-    import torch        # here, since whoever replays does without it
+    import torch  # here, since whoever replays does without it
 
     run = Run(torch)
     outcomes = [run.step(line) for line in lines_of(path)]
