@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from .curve import curve
 from .describe import describe
 from .figure import Figure
 from .graphviz_wasm import warm_up
@@ -18,7 +19,7 @@ from .model import Model
 from .program import is_tensor, named_tensors
 from .recorder import Recorder
 
-__all__ = ["Figure", "Model", "Recorder", "describe", "draw", "record", "to_dot", "to_svg"]
+__all__ = ["Figure", "Model", "Recorder", "curve", "describe", "draw", "record", "to_dot", "to_svg"]
 
 MOST_READ = 60      # nodes of an existing graph that are looked at
 ONLY_RECORDED = ("Drawn from the recorded graph alone: it does not know what was not recorded. To see that too, run the code "

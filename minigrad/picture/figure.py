@@ -58,10 +58,14 @@ class Figure:
         return self.describe()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        svg, text = self.svg, self.describe()
-        # An <img> survives in a notebook that is not trusted, where inline SVG does not. What is too wide shrinks, then scrolls.
-        width = int(re.search(r' width="(\d+)"', svg)[1])
-        image = (f'<div style="overflow-x:auto"><img alt="{escape(text)}" '
-                 f'style="max-width:100%;min-width:{width * LEAST:.0f}px;height:auto" '
-                 f'src="data:image/svg+xml,{quote(svg, safe=" =:/;,")}"></div>'.replace("\n", " "))
-        return {"text/html": image, "image/svg+xml": svg, "text/plain": text}
+        return bundle(self.svg, self.describe())
+
+
+def bundle(svg: str, text: str) -> dict[str, str]:
+    """Return a drawing as a notebook stores and shows it, `text` for whoever cannot see it."""
+    # An <img> survives in a notebook that is not trusted, where inline SVG does not. What is too wide shrinks, then scrolls.
+    width = int(re.search(r' width="(\d+)"', svg)[1])
+    image = (f'<div style="overflow-x:auto"><img alt="{escape(text)}" '
+             f'style="max-width:100%;min-width:{width * LEAST:.0f}px;height:auto" '
+             f'src="data:image/svg+xml,{quote(svg, safe=" =:/;,")}"></div>'.replace("\n", " "))
+    return {"text/html": image, "image/svg+xml": svg, "text/plain": text}

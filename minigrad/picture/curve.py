@@ -1,0 +1,86 @@
+"""Curves of numbers over steps, such as losses: a small drawing of our own, so that the lessons need no plotting library."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .figure import bundle
+from .ink import escape, style
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 220, 64, 120, 14, 34
+STROKES = (("on", ""), ("grad", "7 4"), ("store", "2 4"), ("fwd", "9 3 2 3"))       # told apart without colour too
+
+
+class Curve:
+    """One line per series, over the steps 0, 1, 2 …; made by `curve`."""
+
+    def __init__(self, series: dict[str, Sequence[float]], log: bool) -> None:
+        self.series, self._log = {name: list(map(float, values)) for name, values in series.items()}, log
+        if not series or not all(self.series.values()):
+            raise ValueError("curve() needs at least one number of each series")
+
+    def describe(self) -> str:
+        """The curves in sentences."""
+        return "\n".join(f"{name}: {len(v)} steps, from {v[0]:.4g} to {v[-1]:.4g}, smallest {min(v):.4g}, largest {max(v):.4g}."
+                         for name, v in self.series.items())
+
+    def _heights(self, values: list[float]) -> list[float]:
+        return [math.log10(max(value, 1e-12)) for value in values] if self._log else values
+
+    @property
+    def svg(self) -> str:
+        """The drawing, for light and dark pages."""
+        heights = {name: self._heights(values) for name, values in self.series.items()}
+        every = [height for line in heights.values() for height in line if math.isfinite(height)] or [0.0]
+        low, high = min(every), max(every)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        last = max(len(line) for line in heights.values()) - 1 or 1
+        plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+        def at(step: float, height: float) -> tuple[float, float]:
+            return LEFT + plot_width * step / last, TOP + plot_height * (high - height) / (high - low)
+
+        def label(x: float, y: float, anchor: str, text: str, role: str = "muted") -> str:
+            return f'<text class="m" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="var(--ag-{role})">{escape(text)}</text>'
+
+        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" width="{WIDTH}" height="{HEIGHT}" font-size="12" '
+                 f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{escape(self.describe())}</title><style>{style()}</style>']
+        for height in (low, (low + high) / 2, high):
+            y = at(0, height)[1]
+            parts += [f'<path d="M{LEFT} {y:.1f}h{plot_width}" stroke="var(--ag-line)" stroke-width=".5"/>',
+                      label(LEFT - 6, y + 4, "end", f"{10 ** height if self._log else height:.3g}")]
+        parts += [label(at(step, low)[0], HEIGHT - 14, "middle", str(step)) for step in sorted({0, last // 2, last})]
+        taken: list[float] = []
+        for (name, line), (role, dashes) in zip(heights.items(), STROKES):
+            points = [at(step, height) for step, height in enumerate(line) if math.isfinite(height)]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            parts.append(f'<polyline points="{path}" fill="none" stroke="var(--ag-{role})" stroke-width="2" '
+                         f'stroke-dasharray="{dashes}"/>')
+            x, y = points[-1] if points else at(last, low)
+            while any(abs(y - other) < 14 for other in taken):         # names do not lie on each other
+                y -= 7
+            taken.append(y)
+            parts.append(label(x + 8, y + 4, "start", name, role))
+        return "".join([*parts, "</svg>"])
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return bundle(self.svg, self.describe())
+
+
+def curve(*, log: bool = False, **series: Sequence[float]) -> Curve:
+    """Draw numbers over their steps: ``curve(training=losses)``.
+
+    Parameters
+    ----------
+    log : bool
+        Whether the heights are logarithms, for losses of many sizes.
+    **series : sequence of float
+        The curves, up to four, by name.
+    """
+    if len(series) > len(STROKES):
+        raise ValueError(f"curve() draws up to {len(STROKES)} series, not {len(series)}")
+    return Curve(series, log)

@@ -1,0 +1,45 @@
+"""A curve of numbers: one line per series, names apart, the same in sentences, and never a number that is not there."""
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from minigrad.picture import curve
+
+
+def points(drawing):
+    return [[tuple(map(float, pair.split(","))) for pair in line.split()]
+            for line in re.findall(r'<polyline points="([^"]*)"', drawing.svg)]
+
+
+def test_a_larger_number_stands_higher():
+    (line,) = points(curve(loss=[4.0, 2.0, 3.0]))
+    assert [x for x, _ in line] == sorted(x for x, _ in line)
+    assert line[0][1] < line[2][1] < line[1][1]             # y counts downwards
+    assert curve(loss=[4.0, 2.0, 3.0]).describe() == "loss: 3 steps, from 4 to 3, smallest 2, largest 4."
+
+
+def test_a_logarithm_makes_equal_ratios_equal_steps():
+    (line,) = points(curve(loss=[100.0, 10.0, 1.0], log=True))
+    assert line[1][1] - line[0][1] == pytest.approx(line[2][1] - line[1][1], abs=0.2)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0], [1.0, math.nan, math.inf, 2.0], [math.nan]])
+def test_odd_numbers_still_draw(values):
+    drawing = curve(loss=values)
+    ElementTree.fromstring(drawing.svg)
+    assert "nan" not in re.sub("<title>.*?</title>", "", drawing.svg) and "inf" not in "".join(map(str, points(drawing)))
+
+
+def test_names_are_text_and_stand_apart():
+    drawing = curve(**{"<b>": [1.0, 2.0], "same": [1.0, 2.0]})
+    texts = [node for node in ElementTree.fromstring(drawing.svg).iter() if node.text in ("<b>", "same")]
+    assert len(texts) == 2 and abs(float(texts[0].get("y")) - float(texts[1].get("y"))) >= 14
+    assert set(drawing._repr_mimebundle_()) == {"text/html", "image/svg+xml", "text/plain"}
+
+
+@pytest.mark.parametrize("series", [{}, {"a": []}, {name: [1.0] for name in "abcde"}])
+def test_nothing_to_draw_is_refused(series):
+    with pytest.raises(ValueError, match="curve"):
+        curve(**series)
