@@ -90,6 +90,18 @@ def run_formula(apply: Callable, node: Node, grad: Any) -> tuple:
         formula.running = False
 
 
+def composite(function: Callable) -> Callable:
+    """A function that PyTorch has in C++, made of operations: its numbers make nodes of their own, too."""
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before, formula.running = formula.running, True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            formula.running = before
+    return call
+
+
 @contextmanager
 def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None]:
     """Call ``callback(op, args, outputs, recorded)`` after every operation, recorded in the graph or not."""

@@ -1,7 +1,8 @@
 """``torch.nn.functional``: layers and losses as functions, and the operations that only they need.
 
 What is differentiable here is declared as in `ops`; the functions around the declarations check, warn and choose as
-PyTorch's do.
+PyTorch's do. Where PyTorch has a backward kernel of its own (``MseLossBackwardBackward0`` in second derivatives) so has this;
+a formula of ordinary operations stands for it where the kernel would only repeat the formula.
 """
 from __future__ import annotations
 
@@ -13,56 +14,11 @@ import numpy as np
 
 from .. import random
 from ..dtype import of_numpy, promote
-from ..function import Operand, op, shape_error
+from ..function import Operand, composite, op, shape_error
 from ..ops import elementwise, linalg, reductions, views
-from ..ops.elementwise import abs, clamp, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
+from ..ops.elementwise import abs, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
 from ..ops.reductions import mean
 from ..tensor import Tensor, wrap
-
-# Reductions ----------------------------------------------------------------------------------------------------------------
-
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}      # what a node shows as _saved_reduction
-
-
-def reduction_number(reduction: str) -> int:
-    """PyTorch's number of a ``reduction=`` argument.
-
-    Raises
-    ------
-    ValueError
-        "avg is not a valid value for reduction"
-    """
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return REDUCTIONS[reduction]
-
-
-def reduce(losses: np.ndarray, reduction: int) -> np.ndarray:
-    """The losses themselves, their mean, or their sum."""
-    if reduction == 0:
-        return losses
-    total = np.add.reduce(losses, axis=None)
-    return total if reduction == 2 else total / losses.dtype.type(losses.size)
-
-
-def share(x: Any, reduction: int) -> float:
-    """How much the loss of one element counts in the reduced loss."""
-    return 1 / math.prod(x.shape) if reduction == 1 else 1
-
-
-def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and target in one shape, with PyTorch's warning if they were not."""
-    if input.array.shape == target.array.shape:
-        return input, target
-    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-                  "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                  stacklevel=3)
-    try:
-        shape = np.broadcast_shapes(input.array.shape, target.array.shape)
-    except ValueError:
-        raise shape_error(input.array, target.array) from None
-    return tuple(x if x.array.shape == shape else x.expand(shape) for x in (input, target))
-
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
@@ -89,10 +45,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return linalg.matmul(input, views.t(weight)).add_(bias)
 
 
-@op(tex="{weight}[{indices}]",
-    weight=lambda grad, weight_sym_sizes, indices, padding_idx:
-        embedding_dense_backward(grad, indices, weight_sym_sizes[0], padding_idx))
-def _embedding(weight, indices: Tensor, padding_idx):
+@op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"),
+    weight=lambda grad, indices, weight_sym_argsize_0, padding_idx:
+        _embedding_dense_backward(grad, indices, weight_sym_argsize_0, padding_idx))
+def _embedding(weight, indices: Tensor, padding_idx, scale_grad_by_freq=False, sparse=False):
     if indices.dtype not in (np.int64, np.int32):
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
                            f"but got torch.{of_numpy[indices.dtype].scalar_type}Tensor instead (while checking arguments "
@@ -103,7 +59,7 @@ def _embedding(weight, indices: Tensor, padding_idx):
 
 
 @op(tex="{grad_output}", grad_output=lambda grad, indices, padding_idx: _unpadded_rows(grad, indices, padding_idx))
-def embedding_dense_backward(grad_output, indices: Tensor, num_weights, padding_idx):
+def _embedding_dense_backward(grad_output, indices: Tensor, num_weights, padding_idx):
     """The rows of a gradient added up by index; a padding row gets none."""
     out = np.zeros((num_weights, grad_output.shape[-1]), grad_output.dtype)
     np.add.at(out, indices, grad_output)
@@ -198,15 +154,35 @@ def _scaled(grad: Any, weight: Any) -> Any:
 
 def _affine(normed: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None) -> np.ndarray:
     normed = normed if weight is None else normed * weight
-    return normed if bias is None else normed + bias
+    return np.ascontiguousarray(normed if bias is None else normed + bias)
 
 
-@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "bias"),
-    input=lambda grad, input, weight, normalized_shape, eps:
-        _normalization_slope(_scaled(grad, weight), input, _last(normalized_shape), eps),
-    weight=lambda grad, input, normalized_shape, eps: grad * _normalized(input, _last(normalized_shape), eps)[0],
+def _check_types(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
+    """Refuse what is not floating point, and parameters of another type than the input's.
+
+    Raises
+    ------
+    NotImplementedError, RuntimeError
+        With PyTorch's texts: which one depends on whether already the first parameter differs.
+    """
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_type}'")
+    types = [p.dtype for p in parameters if p is not None]
+    other = next((t for t in types if t is not input.dtype), None)
+    if other is None:
+        return
+    if types[0] is input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {other.scalar_type}")
+    raise RuntimeError("mixed dtype (CPU): " + ("all inputs must share same datatype." if {t.scalar_type for t in types} == {"Float"}
+                                                else "expect parameter to have scalar type of Float"))
+
+
+@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "weight", "bias"),
+    input=lambda grad, input, weight, normalized_shape, _eps:
+        _normalization_slope(_scaled(grad, weight), input, _last(normalized_shape), _eps),
+    weight=lambda grad, input, normalized_shape, _eps: grad * _normalized(input, _last(normalized_shape), _eps)[0],
     bias=lambda grad: grad)
-def _native_layer_norm(input, weight, bias, normalized_shape, eps, result1: Tensor, result2: Tensor):
+def _native_layer_norm(input, weight, bias, normalized_shape, _eps, result1: Tensor, result2: Tensor):
     return _affine((input - result1) * result2, weight, bias)
 
 
@@ -222,9 +198,17 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
         "Given normalized_shape=[2], expected input with shape [*, 2], but got input of size[2, 3]"
     """
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+                           "normalized_shape = []")
+    for name, parameter in {"weight": weight, "bias": bias}.items():
+        if parameter is not None and tuple(parameter.shape) != shape:
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                               f"{list(parameter.shape)} and normalized_shape = {list(shape)}")
     if tuple(input.shape[-len(shape):]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
                            f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
+    _check_types("LayerNormKernelImpl", input, weight, bias)
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 
 
@@ -241,7 +225,7 @@ def _column(channels: Any, x: Any) -> Any:
     return channels if channels is None or x.ndim == 2 else views.reshape(channels, -1, *(1 for _ in range(2, x.ndim)))
 
 
-@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2"),
+@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2", "weight"),
     input=lambda grad, input, weight, running_mean, running_var, training, eps:
         _normalization_slope(_scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
         else _scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
@@ -265,26 +249,30 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
 
     Raises
     ------
-    ValueError
-        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
+    ValueError, RuntimeError
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"; "running_mean should contain 3
+        elements not 2"; "mixed dtype (CPU): …"
     """
     dims = _all_but_channels(input)
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     n = math.prod(input.shape[d] for d in dims)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    for name, parameter in given.items():
+        if parameter is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if parameter is not None and parameter.numel() != input.shape[1]:
+            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {parameter.numel()}")
+    _check_types("batch_norm", input, weight, bias, running_mean, running_var)
     center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
     center, scale = center.reshape(-1), scale.reshape(-1)
-    if training and running_mean is not None:
-        variance = input.array.var(axis=dims, ddof=1)
-        for running, new in ((running_mean, center), (running_var, variance)):
+    if training and running_mean is not None:        # not counted in their versions, as in PyTorch
+        for running, new in ((running_mean, center), (running_var, input.array.var(axis=dims, ddof=1))):
             running.array[...] = (1 - momentum) * running.array + momentum * new
-            running._storage.bump()
     return _native_batch_norm(input, weight, bias, running_mean, running_var, training, eps, wrap(center), wrap(scale))
 
 
 # Activations ---------------------------------------------------------------------------------------------------------------
-# Where PyTorch has a backward kernel of its own (LeakyReluBackwardBackward0 in second derivatives) so has this; a formula
-# made of ordinary operations stands for it where the kernel would only repeat the formula.
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The positive part."""
@@ -292,16 +280,15 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
-    self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
+    self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))
 def _leaky_relu(self, negative_slope):
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
 @op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}",
-    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
+    grad_output=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope),
     self=lambda grad: zeros_of(grad))
-def leaky_relu_backward(grad_output, self, negative_slope):
-    """The gradient of leaky_relu."""
+def _leaky_relu_backward(grad_output, self, negative_slope):
     return np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope))
 
 
@@ -311,18 +298,17 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 @op(inplace=True, tex=r"\operatorname{{elu}}({self})",
-    self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale))
+    self=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
     curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     return np.where(self > 0, self * self.dtype.type(scale), curve)
 
 
 @op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
-    grad_output=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale),
+    grad_output=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale),
     self=lambda grad, grad_output, self, alpha, scale, input_scale:
         where(self < 0, grad * grad_output * (alpha * scale * input_scale ** 2) * exp(self * input_scale), 0))
-def elu_backward(grad_output, self, alpha, scale, input_scale):
-    """The gradient of elu."""
+def _elu_backward(grad_output, self, alpha, scale, input_scale):
     slope = np.exp(np.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
     return grad_output * np.where(self <= 0, slope, self.dtype.type(scale))
 
@@ -341,17 +327,16 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @op(inplace=True, tex=r"\operatorname{{hardtanh}}({self})",
-    self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
+    self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
 def _hardtanh(self, min_val, max_val):
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
 @op(tex="{grad_output} [{min_val} < {self} < {max_val}]",
-    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
+    grad_output=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: zeros_of(grad))
-def hardtanh_backward(grad_output, self, min_val, max_val):
-    """The gradient of hardtanh: 0 outside, the bounds included."""
-    return np.where((self > min_val) & (self < max_val), grad_output, grad_output.dtype.type(0))
+def _hardtanh_backward(grad_output, self, min_val, max_val):
+    return elementwise.without(grad_output, (self <= min_val) | (self >= max_val))      # 0 at the bounds, too
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -365,18 +350,17 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @op(tex=r"\operatorname{{softplus}}({self})",
-    self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
+    self=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold))
 def _softplus(self, beta, threshold):
     return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
 
 
 @op(tex=r"\sigma({self}) {grad_output}",
-    grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
+    grad_output=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold),
     self=lambda grad, grad_output, self, beta, threshold:
         where(self * beta > threshold, 0,
               grad * grad_output * beta * sigmoid(self * beta) * (1 - sigmoid(self * beta))))
-def softplus_backward(grad_output, self, beta, threshold):
-    """The gradient of softplus."""
+def _softplus_backward(grad_output, self, beta, threshold):
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
 
 
@@ -385,10 +369,22 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-@op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})", self=lambda grad, self: grad * sigmoid(-self))
-def logsigmoid(self):
-    """The logarithm of sigmoid, without overflow."""
-    return -np.logaddexp(-self, self.dtype.type(0))
+@op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})",
+    self=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer))
+def _logsigmoid(self, buffer: Tensor):
+    return np.minimum(self, 0) - np.log1p(buffer)
+
+
+@op(tex=r"\sigma(-{self}) {grad_output}",
+    grad_output=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer),
+    self=lambda grad, grad_output, self: grad * grad_output * (sigmoid(self) - 1) * sigmoid(self))
+def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
+    return grad_output * np.where(self < 0, self.dtype.type(1), buffer) / (1 + buffer)
+
+
+def logsigmoid(input: Any) -> Any:
+    """The logarithm of sigmoid, without overflow; its node keeps ``exp(-|x|)``, as PyTorch's does."""
+    return _logsigmoid(input, exp(-abs(input.detach() if isinstance(input, Tensor) else input)))
 
 
 @op(inplace=True, tex=r"{self} \sigma({self})",
@@ -470,6 +466,53 @@ def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Ten
 
 
 # Losses --------------------------------------------------------------------------------------------------------------------
+# A kernel returns `_reduce(losses)`; a formula ends in `_averaged(gradient)`: that is all a reduction is.
+
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}      # what a node shows as _saved_reduction
+
+
+def _number(reduction: str) -> int:
+    """PyTorch's number of a ``reduction=`` argument.
+
+    Raises
+    ------
+    ValueError
+        "avg is not a valid value for reduction"
+    """
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _REDUCTIONS[reduction]
+
+
+def _reduce(losses: np.ndarray, reduction: int, divisor: Any = None) -> np.ndarray:
+    """The losses themselves, their mean (their sum over another `divisor`), or their sum."""
+    if reduction == 0:
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    if reduction == 2:
+        return total
+    divisor = losses.dtype.type(losses.size) if divisor is None else divisor
+    return total / divisor if divisor else total * np.nan       # of nothing: NaN, and no warning
+
+
+def _averaged(grad: Any, x: Any, reduction: int) -> Any:
+    """A gradient by the elements of x: of a mean, each counts as one of many."""
+    return grad / math.prod(x.shape) if reduction == 1 else grad
+
+
+def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Input and target in one shape, with PyTorch's warning if they were not."""
+    if input.array.shape == target.array.shape:
+        return input, target
+    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+                  "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                  stacklevel=3)
+    try:
+        shape = np.broadcast_shapes(input.array.shape, target.array.shape)
+    except ValueError:
+        raise shape_error(input.array, target.array) from None
+    return tuple(x if x.array.shape == shape else x.expand(shape) for x in (input, target))
+
 
 def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
     """Refuse to mix dtypes where PyTorch's kernel does."""
@@ -480,21 +523,20 @@ def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
 
 
 @op(tex=r"\operatorname{{mse}}({self}, {target})",
-    self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
-    target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction))
+    self=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
+    target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
 def _mse_loss(self, target, reduction):
     self, target = promote(self, target)
     difference = self - target
-    return reduce(difference * difference, reduction)
+    return _reduce(difference * difference, reduction)
 
 
 @op(tex=r"2 ({self} - {target}) {grad_output}",
-    grad_output=lambda grad, self, target, reduction: grad * (self - target) * (2 * share(self, reduction)),
-    self=lambda grad, grad_output, self, reduction: grad * grad_output * (2 * share(self, reduction)),
-    target=lambda grad, grad_output, self, reduction: grad * grad_output * (-2 * share(self, reduction)))
-def mse_loss_backward(grad_output, self, target, reduction):
-    """The derivative of the squared error by `self`."""
-    return (self - target) * (2 * share(self, reduction)) * grad_output
+    grad_output=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
+    self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
+    target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
+def _mse_loss_backward(grad_output, self, target, reduction):
+    return (self - target) * (2 / self.size if reduction == 1 else 2) * grad_output
 
 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
@@ -505,19 +547,14 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     UserWarning
         "Using a target size (torch.Size([3])) that is different to the input size (torch.Size([3, 1])). …"
     """
-    return _mse_loss(*same_shape(input, target), reduction_number(reduction))
-
-
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
-    """`reduce` for a loss that is made of ordinary operations."""
-    number = reduction_number(reduction)
-    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
+    return _mse_loss(*_same_shape(input, target), _number(reduction))
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The absolute error."""
-    input, target = same_shape(input, target)
-    return _reduced((input - target).abs(), reduction)
+    input, target = _same_shape(input, target)
+    losses, number = (input - target).abs(), _number(reduction)
+    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
 
 
 def _soft_sign(x: Any, beta: float) -> Any:
@@ -526,60 +563,68 @@ def _soft_sign(x: Any, beta: float) -> Any:
 
 
 @op(tex=r"\operatorname{{smooth\_l1}}({self}, {target})",
-    self=lambda grad, self, target, reduction, beta: grad * _soft_sign(self - target, beta) * share(self, reduction),
-    target=lambda grad, self, target, reduction, beta: grad * _soft_sign(target - self, beta) * share(self, reduction))
+    self=lambda grad, self, target, reduction, beta: _averaged(grad * _soft_sign(self - target, beta), self, reduction),
+    target=lambda grad, self, target, reduction, beta: _averaged(grad * _soft_sign(target - self, beta), self, reduction))
 def _smooth_l1_loss(self, target, reduction, beta):
     distance = np.abs(np.subtract(*promote(self, target)))
-    return reduce(np.where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta), reduction)
+    return _reduce(np.where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta), reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """The absolute error less ``beta / 2``, rounded off to a parabola below `beta`."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    input, target = same_shape(input, target)
+    input, target = _same_shape(input, target)
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
-    return _smooth_l1_loss(input, target, reduction_number(reduction), beta)
+    return _smooth_l1_loss(input, target, _number(reduction), beta)
 
 
 @op(tex=r"\operatorname{{huber}}({self}, {target})",
     self=lambda grad, self, target, reduction, delta:
-        grad * _soft_sign(self - target, delta) * (delta * share(self, reduction)),
+        _averaged(grad * _soft_sign(self - target, delta) * delta, self, reduction),
     target=lambda grad, self, target, reduction, delta:
-        grad * _soft_sign(target - self, delta) * (delta * share(self, reduction)))
+        _averaged(grad * _soft_sign(target - self, delta) * delta, self, reduction))
 def _huber_loss(self, target, reduction, delta):
     _check_dtype(self, target)
     distance = np.abs(self - target)
-    return reduce(np.where(distance < delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta), reduction)
+    return _reduce(np.where(distance < delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half of the squared error below `delta`, a line above."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return _huber_loss(*same_shape(input, target), reduction_number(reduction), delta)
+    return _huber_loss(*_same_shape(input, target), _number(reduction), delta)
 
 
-# A class number t picks -input[t]. `counted` says how much each example counts, and total_weight adds that up: of a mean,
-# the divisor. Examples whose target is ignore_index do not count.
+# A class number t picks -input[t]. Where the picks are and what each counts is found once, for the forward and the backward
+# pass: `place` is an index, `counted` a weight for each example (None: all count 1), `kept` says which do not have the
+# target ignore_index (None: none has). total_weight adds that up: of a mean, the divisor.
 
-def _classes(scores: Any) -> int:
-    return scores.shape[0 if scores.ndim == 1 else 1]
+def _picks(scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ignore_index: int) -> tuple:
+    """Place, counted, kept, and total_weight.
 
-
-def _picks(ndim: int, target: np.ndarray, weight: np.ndarray | None, ignore_index: int) -> tuple:
-    """Where in an input of `ndim` dimensions the picks are, what each counts (None: 1), and which do at all (None: all)."""
-    kept: np.ndarray | None = target != ignore_index
-    if kept.all():
-        kept = None
-    else:
+    Raises
+    ------
+    IndexError
+        "Target 5 is out of bounds."
+    """
+    classes, kept = scores.shape[0 if scores.ndim == 1 else 1], None
+    if 0 <= ignore_index < classes or target.size and not 0 <= target.min() <= target.max() < classes:
+        kept = target != ignore_index
+        wrong = kept & ((target < 0) | (target >= classes))
+        if wrong.any():
+            raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
         target = np.where(kept, target, 0)
     counted = None if weight is None else weight[target]
-    if ndim == 1:
-        return (target,), counted, kept
-    batch = [np.arange(len(target))] if ndim == 2 else np.ogrid[tuple(slice(n) for n in target.shape)]
-    return (batch[0], target, *batch[1:]), counted, kept
+    total = (np.count_nonzero(kept) if kept is not None else target.size) if counted is None else _only(kept, counted).sum()
+    if scores.ndim == 1:
+        place = (target,)
+    else:
+        rows, *others = np.ogrid[tuple(map(slice, target.shape))] if scores.ndim > 2 else (np.arange(len(target)),)
+        place = (rows, target, *others)
+    return place, counted, kept, total
 
 
 def _only(kept: np.ndarray | None, values: np.ndarray) -> np.ndarray:
@@ -587,32 +632,25 @@ def _only(kept: np.ndarray | None, values: np.ndarray) -> np.ndarray:
     return values if kept is None else np.where(kept, values, values.dtype.type(0))
 
 
-@op(tex=r"-{self}_{{{target}}}",
-    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight:
-        nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight))
-@np.errstate(invalid="ignore")       # nothing counted: NaN, as in PyTorch
-def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor):
-    place, counted, kept = _picks(self.ndim, target, weight, ignore_index)
+@op(tex=r"-{self}_{{{target}}}", saves=("target", "weight", "total_weight"),
+    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight, _picked:
+        _nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, _picked))
+def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
+    place, counted, kept = _picked
     losses = -self[place]
-    losses = _only(kept, losses if counted is None else losses * counted)
-    if reduction == 0:
-        return losses
-    total = np.add.reduce(losses, axis=None)
-    return total if reduction == 2 else total / total_weight
+    return _reduce(_only(kept, losses if counted is None else losses * counted), reduction, total_weight)
 
 
 @op(tex="-{grad_output}",
-    grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight:
-        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight),
+    grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight, _picked:
+        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight, _picked),
     self=lambda grad: zeros_of(grad))
-def nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index,
-                      total_weight: Tensor):
-    """The gradient of nll_loss: zeros, and in each picked place minus what the example counts."""
+def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
+    """Zeros, and in each picked place minus what the example counts."""
+    place, counted, kept = _picked
     out = np.zeros(self.shape, self.dtype)
-    place, counted, kept = _picks(self.ndim, target, weight, ignore_index)
     values = -grad_output if reduction != 1 else -grad_output / total_weight
-    values = values if counted is None else values * counted
-    out[place] = values if kept is None else np.where(kept, values, values.dtype.type(0))
+    out[place] = _only(kept, values if counted is None else values * counted)
     return out
 
 
@@ -625,41 +663,26 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ign
     ValueError, RuntimeError, IndexError
         "Expected input batch_size (2) to match target batch_size (3)."; "Target 5 is out of bounds."; …
     """
-    number = reduction_number(reduction)
-    scores, classes = input.array, target.array
+    number = _number(reduction)
+    scores, labels = input.array, target.array
     if scores.ndim < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    batch = classes.shape[0] if classes.ndim else 0
+    batch = labels.shape[0] if labels.ndim else 0
     if scores.ndim != 1 and scores.shape[0] != batch:
         raise ValueError(f"Expected input batch_size ({scores.shape[0]}) to match target batch_size ({batch}).")
-    if scores.ndim < 3 and classes.ndim > 1:
+    if scores.ndim < 3 and labels.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if classes.dtype not in (np.int64, np.uint8):
+    if labels.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
-    if weight is not None and weight.array.shape != (_classes(scores),):
-        raise RuntimeError(f"weight tensor should be defined either for all {_classes(scores)} classes or no classes but got "
-                           f"weight tensor of shape: {list(weight.shape)}")
-    if weight is not None and weight.dtype is not input.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
-    return _nll_loss(input, target, weight, number, ignore_index, _total_weight(input, target, weight, ignore_index))
-
-
-def _total_weight(scores: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
-    """What all examples count together.
-
-    Raises
-    ------
-    IndexError
-        "Target 5 is out of bounds."
-    """
-    classes = target.array
-    if not (kept := classes != ignore_index).all():
-        classes = classes[kept]
-    if classes.size and (classes.min() < 0 or classes.max() >= _classes(scores)):
-        wrong = (classes < 0) | (classes >= _classes(scores))
-        raise IndexError(f"Target {classes[wrong].flat[0]} is out of bounds.")
-    total = classes.size if weight is None else weight.array[classes].sum()
-    return wrap(np.asarray(total, scores.array.dtype))
+    if weight is not None:
+        classes = scores.shape[0 if scores.ndim == 1 else 1]
+        if weight.array.shape != (classes,):
+            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
+                               f"weight tensor of shape: {list(weight.shape)}")
+        if weight.dtype is not input.dtype:
+            raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
+    *picked, total = _picks(scores, labels, None if weight is None else weight.array, ignore_index)
+    return _nll_loss(input, target, weight, number, ignore_index, wrap(np.asarray(total, scores.dtype)), picked)
 
 
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
@@ -667,32 +690,49 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    number, dim = reduction_number(reduction), 0 if input.ndim == 1 else 1
-    scores, n = reductions.log_softmax(input, dim), input.shape[dim]
-    row = None if weight is None else weight.view((-1, *(1 for _ in input.shape[2:])))
-    if target.shape == input.shape and target.is_floating_point():
-        if label_smoothing:
-            target = target * (1 - label_smoothing) + label_smoothing / n
-        product = scores * target if row is None else scores * target * row
-        if number == 0:
-            return -product.sum(dim)
-        return -product.sum() / (input.numel() / n) if number == 1 else -product.sum()
+    dim = 0 if input.array.ndim == 1 else 1
+    scores = reductions.log_softmax(input, dim)
+    if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
+        return _soft_cross_entropy(scores, target, _row(weight, scores), _number(reduction), label_smoothing)
     loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
-    if not label_smoothing:
-        return loss
-    smooth = (-(scores if row is None else scores * row).sum(dim)).masked_fill(target == ignore_index, 0)
-    if number:
+    return loss if not label_smoothing else _smoothed(loss, scores, target, weight, ignore_index, _number(reduction), label_smoothing)
+
+
+def _row(weight: Tensor | None, scores: Tensor) -> Tensor | None:
+    """Weights of classes in a shape that fits the scores."""
+    return None if weight is None else weight.view((-1, *(1 for _ in scores.shape[2:])))
+
+
+@composite
+def _soft_cross_entropy(scores: Tensor, target: Tensor, row: Tensor | None, reduction: int, smoothing: float) -> Tensor:
+    """Of class probabilities."""
+    dim = 0 if scores.ndim == 1 else 1
+    n = scores.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / n
+    losses = _scaled(scores * target, row)
+    if reduction == 0:
+        return -losses.sum(dim)
+    return -losses.sum() / (scores.numel() // n) if reduction == 1 else -losses.sum()
+
+
+@composite
+def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: int,
+              smoothing: float) -> Tensor:
+    """A loss of class numbers, and that of all classes alike."""
+    dim, ignored = 0 if scores.ndim == 1 else 1, target == ignore_index
+    smooth = (-_scaled(scores, _row(weight, scores)).sum(dim)).masked_fill(ignored, 0)
+    if reduction:
         smooth = smooth.sum()
-    if number == 1:
-        smooth = smooth / _total_weight(scores, target, weight, ignore_index)
-    return loss * (1 - label_smoothing) + smooth * (label_smoothing / n)
+    if reduction == 1:
+        smooth = smooth / (~ignored if weight is None else weight[target[~ignored]]).sum()
+    return loss * (1 - smoothing) + smooth * (smoothing / scores.shape[dim])
 
 
 @op(tex=r"\operatorname{{bce}}({self}, {target})",
-    self=lambda grad, self, target, weight, reduction:
-        _scaled(grad, weight) * ((self - target) / clamp((1 - self) * self, 1e-12)) * share(self, reduction),
+    self=lambda grad, self, target, weight, reduction: _binary_cross_entropy_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, target, weight, reduction:
-        _scaled(grad, weight) * (clamp(log(1 - self), -100) - clamp(log(self), -100)) * share(target, reduction))
+        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 @np.errstate(divide="ignore")
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
@@ -700,7 +740,23 @@ def _binary_cross_entropy(self, target, weight: Operand, reduction):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     _check_dtype(self, target)
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
-    return reduce(losses if weight is None else losses * weight, reduction)
+    return _reduce(_scaled(losses, weight), reduction)
+
+
+_EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
+
+
+@op(tex=r"\operatorname{{bce}}'({self}, {target}) {grad_output}",
+    grad_output=lambda grad, self, target, weight, reduction:
+        _averaged(_scaled((self - target) / ((self + _EPSILON) * (1 - self + _EPSILON)) * grad, weight), self, reduction),
+    self=lambda grad, grad_output, self, target, weight, reduction: _averaged(_scaled(
+        (self * self - self * 2 * target + target) / ((self + _EPSILON) ** 2 * (1 - self + _EPSILON) ** 2) * (grad * grad_output),
+        weight), self, reduction),
+    target=lambda grad, grad_output, self, target, weight, reduction:
+        _averaged(_scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
+def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, reduction):
+    slope = _scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
+    return _averaged(slope, self, reduction)
 
 
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *,
@@ -712,7 +768,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     ValueError, RuntimeError
         "Using a target size (…) that is different to the input size (…) is deprecated. …"
     """
-    number = reduction_number(reduction)
+    number = _number(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
@@ -721,10 +777,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
 @op(tex=r"\operatorname{{bce}}(\sigma({self}), {target})",
     self=lambda grad, self, target, weight, pos_weight, reduction:
-        _scaled(grad, weight) * _logits_slope(self, target, pos_weight) * share(self, reduction),
-    target=lambda grad, self, target, weight, pos_weight, reduction:
-        _scaled(grad, weight) * share(target, reduction)
-        * (-self if pos_weight is None else -self - logsigmoid(self) * (pos_weight - 1)))
+        _averaged(_scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
+    target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(_scaled(
+        (-self if pos_weight is None else logsigmoid(-self) - logsigmoid(self) * pos_weight) * grad, weight), target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
         names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
@@ -733,7 +788,7 @@ def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight:
         pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))
     losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
-    return reduce(losses if weight is None else losses * weight, reduction)
+    return _reduce(_scaled(losses, weight), reduction)
 
 
 def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
@@ -752,7 +807,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     ValueError
         "Target size (torch.Size([3])) must be the same as input size (torch.Size([2, 3]))"
     """
-    number = reduction_number(reduction)
+    number = _number(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
