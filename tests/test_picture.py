@@ -1,20 +1,27 @@
 """The model, the sentences and the drawing of a program, each compared whole; the drawn edges against the graph's own."""
 import itertools
 import linecache
+import math
 import re
+import sys
 import time
+import types
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
 
 import minigrad as mg
-from minigrad.picture import Figure, Recorder, describe, draw, ink, record, to_svg
+from minigrad import picture
+from minigrad.picture import DETAILS, Figure, Recorder, describe, draw, pen, record, to_svg
 from minigrad.picture.figure import LEAST
+from minigrad.picture.geometry import along
 from minigrad.picture.graphviz_wasm import run_dot
-from minigrad.picture.layout import along, place
+from minigrad.picture.layout import WIDTH, place
+from minigrad.picture.legend import entries
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
+from minigrad.picture.rows import SLACK
 from minigrad.picture.text import card_width, flags, note, note_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -511,12 +518,36 @@ def test_bundle():
     assert 'src="data:image/svg+xml,' in bundle["text/html"] and "<svg" not in bundle["text/html"]
 
 
+def width_of(svg):
+    return float(ET.fromstring(svg).get("width"))
+
+
 def test_a_wide_picture_shrinks_before_it_scrolls():
-    figure = run("x = mg.tensor([3.], requires_grad=True)\ny = x * 2\nz = y + x\nt = z ** 2\n").figure()
-    width = float(ET.fromstring(figure.svg).get("width"))
-    html = figure._repr_mimebundle_()["text/html"]
-    assert width > 928 > LEAST * width                            # the lab in a usual cell; three operations in a row fit
+    figure = run("x = mg.tensor([3.], requires_grad=True)\ny = x * 2\nz = y ** 2\n").figure()
+    width, html = width_of(figure.svg), figure._repr_mimebundle_()["text/html"]
+    assert width > 928 > LEAST * width
     assert f'style="max-width:100%;min-width:{LEAST * width:.0f}px;height:auto"' in html and "overflow-x:auto" in html
+
+
+LESSONS = {**PROGRAMS, "chain": "x = mg.tensor([1.], requires_grad=True)\n" + "x = x * 2\n" * 9}
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lessons_picture_fits_its_cell(name):
+    assert width_of(run(LESSONS[name]).figure().svg) <= WIDTH * SLACK + 40
+
+
+def test_what_is_cut_into_rows_keeps_its_edges():
+    model = run(LESSONS["chain"]).model()
+    wide, rows = place(model, 9999), place(model)
+    assert len(wide.rows) == 1 < len(rows.rows) == 3 and wide.curves.keys() == rows.curves.keys()
+    for (lane, source, target), points in rows.curves.items():
+        start, end = rows.boxes[source], rows.boxes[target]
+        row = {"value": 0, "gradient": 1}[lane]
+        assert points[0] == pytest.approx((start.right, start.lane(row)), abs=1)
+        assert points[-1] == pytest.approx((end.x, end.lane(row)), abs=1)
+        for x, y in along(points):
+            assert not [box for box in rows.boxes.values() if box.x + 1 < x < box.right - 1 and box.y < y < box.bottom]
 
 
 def test_two_figures_share_no_ids():
@@ -527,10 +558,72 @@ def test_two_figures_share_no_ids():
     assert stops[0] == "0" and set(stops[1:]) == {"-1"}             # one tab stop for the whole picture
 
 
-def test_a_picture_for_the_projector_is_larger():
-    x = mg.tensor([2.], requires_grad=True)
-    widths = [float(ET.fromstring(draw(x * 2, size=size).svg).get("width")) for size in ("notebook", "projector")]
-    assert widths[1] / widths[0] == pytest.approx(18 / 13, abs=0.01)
+def test_a_picture_for_the_projector_is_larger_and_says_less():
+    notebook, projector = (run(POWERS).figure(size=size).svg for size in ("notebook", "projector"))
+    scale = [float(root.get("width")) / float(root.get("viewBox").split()[2]) for root in map(ET.fromstring, (notebook, projector))]
+    assert scale == pytest.approx([1, 18 / 13], abs=0.01)
+    assert width_of(projector) <= WIDTH * SLACK + 60
+    assert ">freed: x<" in notebook and ">freed: x<" not in projector and "freed: x," in projector      # in the tooltip
+    with pytest.raises(ValueError, match="size is one of notebook, projector, not 'huge'"):
+        run(POWERS).figure(size="huge")
+
+
+STAGES = {                                                # from which stage on each word of the picture is there
+    "x": 0, "requires_grad True": 0, "x * 3": 0, "MulBackward0": 1, ".grad": 2, "2": 2, "grad_fn None": 3, "not recorded": 3,
+    "with mg.no_grad():": 3, "leaf · ": 4, "not kept": 4, "cut here": 5, "one storage · 4 bytes · version 1": 5, "freed: 3": 6, "v1": 7}
+
+
+def test_each_stage_shows_what_the_one_before_does_and_more():
+    recorder = run("""x = mg.tensor([2.], requires_grad=True)
+y = x * 3
+with mg.no_grad():
+    e = y ** 2
+d = x.detach()
+d.zero_()
+y.backward()
+""")
+    figures = [recorder.figure(detail=detail) for detail in DETAILS]
+    for word, first in STAGES.items():
+        for stage, figure in enumerate(figures):
+            assert (f">{word}<" in figure.svg) == (stage >= first), (word, DETAILS[stage])
+    assert figures[0].describe().splitlines()[:2] == ["x = [0.], requires_grad True.", "x * 3 makes y."]
+    picture.set_detail("flags")
+    try:
+        assert recorder.figure().svg.count("<text") == figures[0].svg.count("<text")
+    finally:
+        picture.set_detail(DETAILS[-1])
+    with pytest.raises(ValueError, match="detail is one of flags, .*, versions, not 'all'"):
+        recorder.figure(detail="all")
+
+
+def test_a_legend_names_what_is_there_and_nothing_else():
+    def titles(name, **look):
+        return {entry[1] for entry in entries(run(PROGRAMS[name]).figure(**look).model)}
+    assert titles("none") == {"leaf, requires_grad False", "operation", "value", "grad_fn None"}
+    assert titles("none", detail="flags") == {"requires_grad False", "operation", "value"}
+    assert {"storage", "version", "cut"} <= titles("write") and not {"storage", "version", "cut"} & titles("long")
+    for name, model in every_picture():
+        plain, svg = to_svg(model), to_svg(model, legend=True)
+        for _, title, text in entries(model):
+            assert svg.count(f">{title}<") > plain.count(f">{title}<") and f">{text}<" in svg, (name, title)
+
+
+def test_saving(tmp_path, monkeypatch):
+    figure = run(BLOCK).figure()
+    figure.save(tmp_path / "graph.svg")
+    figure.save(str(tmp_path / "graph.dot"))
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == figure.svg
+    assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == figure.dot.source
+    drawn = []
+    monkeypatch.setitem(sys.modules, "resvg_py", types.SimpleNamespace(
+        svg_to_bytes=lambda svg_string, zoom: drawn.append(svg_string) or b"\x89PNG"))
+    figure.save(tmp_path / "graph.png")
+    assert (tmp_path / "graph.png").read_bytes() == b"\x89PNG" and "var(--" not in drawn[0]       # resvg knows no variables
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ModuleNotFoundError, match="needs the package resvg_py: pip install resvg-py"):
+        figure.save(tmp_path / "graph.png")
+    with pytest.raises(ValueError, match="\\.svg, \\.dot or \\.png, not \\.gif"):
+        figure.save("graph.gif")
 
 
 def luminance(colour):
@@ -544,19 +637,51 @@ def contrast(one, other):
     return (a + 0.05) / (b + 0.05)
 
 
-TEXT_ON = [("ink", "surface"), ("muted", "surface"), ("ghosttext", "surface"), ("on", "surface"), ("grad", "surface"),
-           ("store", "surface"), ("err", "surface"), ("gradtext", "gradfill"), ("ink", "op"), ("ontext", "onfill"),
-           ("nowtext", "now"), ("muted", "page"), ("ink", "page"), ("err", "page"), ("ghosttext", "page"), ("ghosttext", "block"),
-           ("muted", "block"), ("store", "page"), ("store", "storefill"), ("ink", "storefill")]
-LINE_ON = [("line", "page"), ("line", "surface"), ("fwd", "page"), ("fwd", "block"), ("on", "page"), ("grad", "page"), ("now", "page"),
-           ("ghost", "page"), ("ghost", "block"), ("store", "page"), ("err", "page")]
+def role(element, what):
+    found = re.search(rf"(?:^|;){what}:var\(--ag-(\w+)\)", element.get("style") or "")
+    return found[1] if found else None
 
 
-@pytest.mark.parametrize("theme", [0, 1])
-def test_colours_can_be_told_apart(theme):
-    for pairs, least in ((TEXT_ON, 4.5), (LINE_ON, 3.0)):
+def pairs_in_use(svg):
+    """Every text's colour with that of what it stands on, every line's with that of the page or of what it lies on."""
+    root = ET.fromstring(svg)
+    grounds, texts, lines, disc = [], set(), set(), None
+    for element in root.iter():
+        if element.tag == f"{SVG}rect" and element.get("x"):
+            x, y, w, h = (float(element.get(key)) for key in ("x", "y", "width", "height"))
+            if role(element, "fill"):
+                grounds.append((x, y, x + w, y + h, role(element, "fill")))
+            if role(element, "stroke") and element.get("class") != "halo":
+                lines |= {(role(element, "stroke"), ground) for ground in ("page", role(element, "fill"))
+                          if ground not in (None, role(element, "stroke"))}
+        elif element.tag == f"{SVG}text":
+            (a, b), y = extent(element), float(element.get("y")) - 4
+            under = [g for x, top, right, bottom, g in grounds if x <= (a + b) / 2 <= right and top <= y <= bottom]
+            texts.add((role(element, "fill"), under[-1] if under else "page"))
+        elif element.tag == f"{SVG}circle":
+            disc = tuple(float(element.get(key)) for key in ("cx", "cy", "r")), role(element, "fill")
+        elif element.tag == f"{SVG}path" and role(element, "stroke") != "op":              # that one only divides a card's rows
+            x, y = map(float, re.match(r"M([\d.-]+),([\d.-]+)", element.get("d")).groups())
+            inside = disc and math.hypot(x - disc[0][0], y - disc[0][1]) < disc[0][2]      # the cross of a ⊕
+            lines.add((role(element, "stroke"), disc[1] if inside else "page"))
+    return texts, lines
+
+
+def test_every_pair_of_colours_in_use_can_be_told_apart():
+    texts, lines = set(), set()
+    for model in [*(model for _, model in every_picture()), run(WRITE + "a.sum().backward()\n", RuntimeError).model()]:
+        for found, more in zip((texts, lines), pairs_in_use(to_svg(model, caption=True, legend=True)), strict=True):
+            found |= more
+    assert {("nowtext", "now"), ("ghosttext", "block"), ("ink", "storefill"), ("err", "surface"), ("gradtext", "gradfill")} <= texts
+    for pairs, least in ((texts, 4.5), (lines, 3)):
         for one, other in pairs:
-            assert contrast(ink.PALETTE[one][theme], ink.PALETTE[other][theme]) >= least, (one, other)
+            for theme, colours in itertools.product((0, 1), (pen.PALETTE, {**pen.PALETTE, **pen.STRONG})):
+                assert contrast(colours[one][theme], colours[other][theme]) >= least, (one, other, theme)
+
+
+def test_forced_colours_are_the_systems_and_in_pairs():
+    assert pen.SYSTEM.keys() == pen.PALETTE.keys() and set(pen.SYSTEM.values()) == {"Canvas", "CanvasText", "Highlight", "HighlightText"}
+    assert "@media(forced-colors:active)" in pen.style() and "High Contrast" in pen.style() and "prefers-contrast:more" in pen.style()
 
 
 def test_the_contrast_check_can_fail():

@@ -88,7 +88,7 @@ def test_the_first_lane_is_in_program_order():
     x, y = mg.tensor([2.], requires_grad=True), mg.tensor([3.], requires_grad=True)
     a = x * y
     t = (a + x) ** 2
-    placed = layout.place(draw(t, names={"x": x, "y": y, "a": a, "t": t}).model)
+    placed = layout.place(draw(t, names={"x": x, "y": y, "a": a, "t": t}).model, 9999)
     assert placed.boxes["t0"].x == placed.boxes["t1"].x and placed.boxes["t0"].y < placed.boxes["t1"].y
     assert layout.START not in placed.boxes and placed.boxes["t0"].x == 10       # nothing hidden takes room
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from .curve import curve
 from .describe import describe
-from .figure import Figure
+from .figure import Figure, set_detail
 from .graphviz_wasm import warm_up
 from .ink import to_svg
 from .layout import to_dot
-from .model import Model
+from .model import DETAILS, Model
 from .program import is_tensor, named_tensors
 from .recorder import Recorder
 
-__all__ = ["Figure", "Model", "Recorder", "curve", "describe", "draw", "record", "to_dot", "to_svg"]
+__all__ = ["DETAILS", "Curve", "Figure", "Model", "Recorder", "curve", "describe", "draw", "record", "set_detail", "to_dot", "to_svg"]
 
 MOST_READ = 60      # nodes of an existing graph that are looked at
 ONLY_RECORDED = ("Drawn from the recorded graph alone: it does not know what was not recorded. To see that too, run the code "
@@ -28,7 +28,7 @@ ONLY_RECORDED = ("Drawn from the recorded graph alone: it does not know what was
 warm_up()
 
 
-def draw(*tensors: Any, names: Mapping[str, Any] | None = None, size: str = "notebook") -> Figure:
+def draw(*tensors: Any, names: Mapping[str, Any] | None = None, **look: Any) -> Figure:
     """Draw the recorded graph behind some tensors, with the names that the caller's variables give.
 
     Parameters
@@ -37,8 +37,8 @@ def draw(*tensors: Any, names: Mapping[str, Any] | None = None, size: str = "not
         Where to start.
     names : mapping, optional
         Names of tensors in place of the caller's variables.
-    size : {"notebook", "projector"}
-        13 or 18 pixel text.
+    **look
+        How it looks: `size`, `detail`, `legend` of `Figure`.
     """
     if not tensors or not all(map(is_tensor, tensors)):
         raise TypeError(f"draw() takes tensors, not {', '.join(type(t).__name__ for t in tensors) or 'nothing'}")
@@ -52,11 +52,11 @@ def draw(*tensors: Any, names: Mapping[str, Any] | None = None, size: str = "not
     model = recorder.model({name: t for name, t in named_tensors(names) if id(t) in known})
     if recorder.unknown or any(t.grad_fn is None and not t.requires_grad for t in tensors):
         model.note = f"{model.note} {ONLY_RECORDED}".strip()
-    return Figure(model, size=size)
+    return Figure(model, **look)
 
 
 @contextmanager
-def record(*tensors: Any, show: bool = True) -> Iterator[Recorder]:
+def record(*tensors: Any, show: bool = True, **look: Any) -> Iterator[Recorder]:
     """Record what runs inside, then show it: also what was not recorded in the graph, cuts, blocks, and every backward step.
 
     Parameters
@@ -65,6 +65,8 @@ def record(*tensors: Any, show: bool = True) -> Iterator[Recorder]:
         Begin with the graph behind these, which exists already.
     show : bool
         Whether to display the picture at the end, in a notebook; an error inside is still an error.
+    **look
+        How it looks: `size`, `detail`, `legend` of `Figure`.
     """
     frame = sys._getframe(2)                # past contextlib's own frame
     before = {name: id(t) for name, t in named_tensors(frame.f_locals)}
@@ -77,4 +79,4 @@ def record(*tensors: Any, show: bool = True) -> Iterator[Recorder]:
         recorder.names = {name: t for name, t in named_tensors(frame.f_locals)
                           if recorder.knows(t) or before.get(name) != id(t)}
         if show and "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
-            sys.modules["IPython"].display.display(recorder.figure())
+            sys.modules["IPython"].display.display(recorder.figure(**look))

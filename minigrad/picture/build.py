@@ -175,8 +175,9 @@ class _Builder:
                 card.drawn = False
             if not card.drawn and card.name and not op.inplace:
                 op.text = f"{card.name} = {op.text}"
+        drawn = {card.id for card in self.model.cards if card.drawn}
         for memory in self.model.memories:
-            memory.cards = [id for id in memory.cards if self.model.card(id).drawn]
+            memory.cards = [id for id in memory.cards if id in drawn]
         self.model.memories = [m for m in self.model.memories if m.cards]
 
     # How far the backward pass is ------------------------------------------------------------------------------------------
@@ -227,8 +228,9 @@ class _Builder:
                     edge.state, edge.gradient = state, step.sent[index]
                 self.model.edges.append(edge)
                 arriving.setdefault(target if isinstance(target, Slot) else (child, output_nr), []).append(edge)
+        self.number = {op.id: op.number or 0 for op in self.model.ops}
         for edges in arriving.values():
-            in_turn = sorted((e for e in edges if e.gradient), key=lambda e: self.model.op(e.source).number or 0)
+            in_turn = sorted((e for e in edges if e.gradient), key=lambda e: self.number[e.source])
             parts = [e.gradient for e in in_turn]
             if len(parts) > 1 and not edges[0].target.startswith("o"):
                 for edge in edges:
@@ -249,13 +251,13 @@ class _Builder:
         else:
             receiving, place = slot.node, (slot.node, slot.output_nr)
         if not card.grad:
-            off = "off" if card.accumulator else "not asked"
+            off = "flag off" if card.accumulator else "not asked"
             card.none = off if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept"
         receiver, state = self._turn(receiving)
         if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
             return
         arrived = [e for e in self.arriving.get(place, ()) if e.gradient]
-        parts = [e.gradient for e in sorted(arrived, key=lambda e: self.model.op(e.source).number or 0)]
+        parts = [e.gradient for e in sorted(arrived, key=lambda e: self.number[e.source])]
         if state in (NOW, FAILED):
             card.gradient = receiver.received[slot.output_nr if len(receiver.received) > slot.output_nr else 0]
         elif parts:

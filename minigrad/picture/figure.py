@@ -1,8 +1,10 @@
 """A picture as an object: what a notebook shows, and the same content in other forms."""
 from __future__ import annotations
 
+import importlib
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -10,12 +12,30 @@ import graphviz
 
 from .describe import describe
 from .graphviz_wasm import LayoutError
-from .ink import escape, message_svg, to_svg
+from .ink import SIZES, to_svg
 from .layout import to_dot
-from .model import Model
+from .model import DETAILS, VERSIONS, Model
+from .pen import escape
 
 LEAST = 0.68        # of its own size: how far a picture shrinks in a narrow cell before it scrolls
 _numbers = itertools.count(1)
+
+
+_default = {"detail": VERSIONS}
+
+
+def set_detail(detail: str) -> None:
+    """Say how much the pictures from here on show: a stage of `DETAILS`, each with all that those before it show."""
+    _default["detail"] = stage(detail)
+
+
+def stage(detail: str | None) -> int:
+    """The place of a stage in `DETAILS`; None: what `set_detail` said last."""
+    if detail is None:
+        return _default["detail"]
+    if detail not in DETAILS:
+        raise ValueError(f"detail is one of {', '.join(DETAILS)}, not {detail!r}")
+    return DETAILS.index(detail)
 
 
 class Figure:
@@ -28,22 +48,54 @@ class Figure:
     prefix : str, optional
         Begins all ids of the drawing; by default each figure has its own.
     size : {"notebook", "projector"}
-        13 or 18 pixel text.
-    caption : bool
-        Whether to write the step's caption under the picture.
+        13 or 18 pixel text; for the projector, what nodes remember is left to the tooltips.
+    caption, legend : bool
+        Whether to write the step's caption, and what the elements mean, under the picture.
+    detail : str, optional
+        How much to show: one of `DETAILS`; by default what `set_detail` said.
     """
 
-    def __init__(self, model: Model, prefix: str = "", size: str = "notebook", caption: bool = False) -> None:
-        self.model = model
-        self._prefix, self._size, self._caption = prefix or f"mg{next(_numbers)}", size, caption
+    def __init__(self, model: Model, prefix: str = "", size: str = "notebook", caption: bool = False, legend: bool = False,
+                 detail: str | None = None) -> None:
+        if size not in SIZES:
+            raise ValueError(f"size is one of {', '.join(SIZES)}, not {size!r}")
+        self.model = model.staged(stage(detail), size == "projector")
+        self._prefix, self._how = prefix or f"mg{next(_numbers)}", {"size": size, "caption": caption, "legend": legend}
 
     @property
     def svg(self) -> str:
         """The drawing, for light and dark pages."""
+        return self._draw("auto")
+
+    def _draw(self, theme: str) -> str:
         try:
-            return to_svg(self.model, self._prefix, size=self._size, caption=self._caption)
+            return to_svg(self.model, self._prefix, theme, **self._how)
         except LayoutError as error:
-            return message_svg(f"No picture: {error}. The graph in words: .describe()", self._prefix)
+            return to_svg(Model(note=f"No picture: {error}. The graph in words: .describe()"), self._prefix, theme)
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file: its ending says how, ".svg", ".dot" or ".png" (light, twice the size; needs resvg_py).
+
+        Raises
+        ------
+        ValueError
+            If the ending is another one.
+        ModuleNotFoundError
+            If a ".png" is wanted and the package that draws it is not installed.
+        """
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif path.suffix == ".dot":
+            path.write_text(self.dot.source, encoding="utf-8")
+        elif path.suffix == ".png":
+            try:
+                resvg = importlib.import_module("resvg_py")
+            except ModuleNotFoundError:
+                raise ModuleNotFoundError("a .png needs the package resvg_py: pip install resvg-py; .svg and .dot need nothing") from None
+            path.write_bytes(bytes(resvg.svg_to_bytes(svg_string=self._draw("light"), zoom=2)))
+        else:
+            raise ValueError(f"the ending says what to write: .svg, .dot or .png, not {path.suffix or 'none'}")
 
     @property
     def dot(self) -> graphviz.Digraph:

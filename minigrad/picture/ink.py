@@ -1,43 +1,43 @@
-"""Our own drawing over Graphviz's geometry: one SVG for light and dark, every text escaped, every id with its view's prefix."""
+"""Our own drawing over Graphviz's geometry: one SVG for all themes, every id with its view's prefix."""
 from __future__ import annotations
-
-import html
 
 from . import text as words
 from .describe import card_text, memory_text, op_text
-from .layout import ROW, Box, Layout, Point, path, place
-from .model import DONE, FAILED, IDLE, NOW, Card, Edge, Memory, Model, Op
-from .text import CODE, MORE, MOST_CODE, MOST_NAME, NOTE, cell_width, code_width, flags, note, note_width, short, shown
+from .geometry import ROW, Box, Layout, Point, rounded
+from .layout import WIDTH, path, place
+from .legend import COLUMN, LINE, SAMPLES, entries
+from .model import (
+    DETACH,
+    DONE,
+    FAILED,
+    GRAD,
+    GRAD_FN,
+    IDLE,
+    LEAF,
+    NO_GRAD,
+    NOW,
+    Accumulator,
+    Card,
+    Edge,
+    Memory,
+    Model,
+    Op,
+)
+from .pen import Pen, curve, escape, style
+from .text import CODE, MORE, MOST_CODE, MOST_NAME, cell_width, code_width, flags, note, note_width, short, shown, tags
 
-PALETTE = {                               # light, dark
-    "page": ("#ffffff", "#111111"),
-    "surface": ("#ffffff", "#1b1f24"),    # inside of a card
-    "ink": ("#1b2127", "#e7eaee"),        # names, values
-    "muted": ("#5b6570", "#a3adb8"),      # labels, notes
-    "line": ("#7f8993", "#78828d"),       # border of a tensor that does not require grad
-    "fwd": ("#5b6570", "#8d97a2"),        # values flow
-    "op": ("#e7eaee", "#343b43"),         # what was computed
-    "on": ("#0a5ca8", "#74b9f7"),         # recorded
-    "onfill": ("#deecf9", "#12324f"),
-    "ontext": ("#083f73", "#d3e8fc"),
-    "grad": ("#b34700", "#ff9f4a"),       # gradients
-    "gradfill": ("#fde9d6", "#4a2a0f"),
-    "gradtext": ("#7a2f00", "#ffd9b3"),
-    "now": ("#b84a00", "#ff9f4a"),        # running
-    "nowtext": ("#ffffff", "#1b1206"),
-    "ghost": ("#7d8791", "#6f7a85"),      # not recorded
-    "ghosttext": ("#66707a", "#98a2ad"),
-    "block": ("#f3f5f7", "#20252b"),
-    "store": ("#84479c", "#d09be6"),      # memory
-    "storefill": ("#f5ebf8", "#35223f"),
-    "err": ("#b3003b", "#ff7d9c"),
-}
 SIZES = {"notebook": 1.0, "projector": 18 / CODE}
-_MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
-_SANS = "'Liberation Sans',Arial,Helvetica,sans-serif"
+GHOST = "ghost"
+LOOKS = {                                 # of the lower pill: fill, border, its width, dashes, text, bold
+    IDLE: ("onfill", "on", 1.2, "", "ontext", False), NOW: ("now", "now", 1.2, "", "nowtext", True),
+    DONE: ("gradfill", "grad", 1.2, "", "gradtext", False), FAILED: ("surface", "err", 1.7, "", "err", True),
+    GHOST: ("none", "ghost", 1.1, "3 3", "ghosttext", False),
+}
+FLOWS = {IDLE: "on", NOW: "now", DONE: "grad", FAILED: "err"}
 
 
-def to_svg(model: Model, prefix: str = "mg", theme: str = "auto", size: str = "notebook", caption: bool = False) -> str:
+def to_svg(model: Model, prefix: str = "mg", theme: str = "auto", size: str = "notebook", caption: bool = False,
+           legend: bool = False) -> str:
     """Draw a model.
 
     Parameters
@@ -47,133 +47,82 @@ def to_svg(model: Model, prefix: str = "mg", theme: str = "auto", size: str = "n
     theme : {"auto", "light", "dark"}
         "auto" follows the page; the others hold where there is no style sheet.
     size : {"notebook", "projector"}
-        13 or 18 pixel text.
-    caption : bool
-        Whether to write the step's caption under the picture.
+        13 or 18 pixel text; for the projector, what nodes remember is left to the tooltips.
+    caption, legend : bool
+        Whether to write the step's caption, and what the elements mean, under the picture.
 
     Raises
     ------
     LayoutError
         If Graphviz is missing or takes too long.
     """
-    return _Ink(model, prefix, theme).svg(SIZES[size], caption)
+    return _Ink(model, prefix, theme).svg(SIZES[size], caption, legend)
 
 
-def message_svg(text: str, prefix: str = "mg", theme: str = "auto") -> str:
-    """A picture that only says why there is none."""
-    return _Ink(Model(note=text), prefix, theme).svg(1.0, False)
-
-
-def style() -> str:
-    """The colours as CSS variables: light, dark where the system or the page is dark."""
-    light, dark = ("".join(f"--ag-{role}:{pair[i]};" for role, pair in PALETTE.items()) for i in (0, 1))
-    return (f".mg-picture{{{light}}}@media(prefers-color-scheme:dark){{.mg-picture{{{dark}}}}}"
-            f"[data-jp-theme-light='true'] .mg-picture{{{light}}}[data-jp-theme-light='false'] .mg-picture{{{dark}}}"
-            f".mg-picture .m{{font-family:{_MONO}}}.mg-picture .s{{font-family:{_SANS}}}"
-            ".mg-picture .halo{opacity:0}.mg-picture g:focus{outline:none}.mg-picture g:focus>.halo{opacity:1}"
-            "@media(prefers-reduced-motion:no-preference){.mg-picture rect,.mg-picture path,.mg-picture polygon{"
-            "transition:fill .2s,stroke .2s,stroke-width .2s}}")
-
-
-def escape(text: str) -> str:
-    return html.escape(shown(text), quote=True)
-
-
-def curve(points: list[Point]) -> str:
-    """Graphviz's points (one start, then three for each Bézier piece) as a path."""
-    start, *rest = (f"{x:.1f},{y:.1f}" for x, y in points)
-    return f"M{start}C{' '.join(rest)}"
-
-
-class _Ink:
+class _Ink(Pen):
 
     def __init__(self, model: Model, prefix: str, theme: str) -> None:
-        self.model, self.prefix, self.theme = model, prefix, theme
-        self.parts: list[str] = []
-        self.done: set[str] = set()
-        self.first = True
+        super().__init__(theme)
+        self.model, self.prefix = model, prefix
+        self.drawn: set[str] = set()
 
-    def svg(self, scale: float, caption: bool) -> str:
-        model = self.model
-        layout = self.layout = place(model) if model.cards else Layout(width=20, height=10)
-        for block in model.blocks:
-            if block.id in layout.boxes:
-                box = layout.boxes[block.id]
-                self.rect(box, 10, "block", "ghost", 1.2, dash="5 3")
-                self.code(box.x + 12, box.y + 17, short(block.title, 60), "muted")
+    def svg(self, scale: float, caption: bool, legend: bool) -> str:
+        model, by_id = self.model, self.model.by_id
+        layout = self.layout = place(model, WIDTH / scale) if model.cards else Layout(width=20, height=10)
+        for title, box in layout.blocks:
+            self.rect(box, 10, "block", "ghost", 1.2, dash="5 3")
+            self.code(box.x + 12, box.y + 17, short(title, int((box.w - 20) / code_width("0"))), "muted")
         for memory in model.memories:
             self.links(memory)
         self.edges()
         for op in model.ops:
-            for id in op.inputs:
-                self.card(model.card(id))
-            self.op(op)
-            for id in op.outputs:
-                self.card(model.card(id))
-        for card in model.cards:
-            self.card(card)
+            for part in (*(by_id[id] for id in op.inputs), op, *(by_id[id] for id in op.outputs)):
+                self.part(part)
+        for part in model.cards:
+            self.part(part)
         for memory in model.memories:
             self.memory(memory)
-        self.sums()
         width, height = max(layout.width, 40), layout.height
         for text, role, bold in (*_caption(model.caption if caption else ""), (model.note, "muted", False)):
-            for line in _wrapped(text, max(width - 20, 420)):
+            for line in _lines(text, max(width - 20, 420)):
                 width, height = max(width, note_width(line, bold, 13) + 20), height + 20
                 self.note(10, height - 8, line, role, bold=bold, size=13)
-        page = self.colour("page")
+        if legend:
+            width, height = self.legend(width, height)
         return (f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" id="{escape(self.prefix)}" role="group" '
                 f'aria-label="{escape(_headline(model))}" width="{width * scale:.0f}" height="{height * scale:.0f}" '
                 f'viewBox="0 0 {width:.1f} {height:.1f}">'
                 + (f"<style>{style()}</style>" if self.theme == "auto" else "")
-                + f'<rect width="100%" height="100%" style="fill:{page}"/>' + "".join(self.parts) + "</svg>")
-
-    # Strokes ------------------------------------------------------------------------------------------------------------
-
-    def colour(self, role: str) -> str:
-        if role == "none":
-            return "none"
-        return f"var(--ag-{role})" if self.theme == "auto" else PALETTE[role][self.theme == "dark"]
-
-    def paint(self, fill: str, stroke: str = "none", width: float = 1, dash: str = "") -> str:
-        return (f'style="fill:{self.colour(fill)}' + (f";stroke:{self.colour(stroke)};stroke-width:{width}" if stroke != "none" else "")
-                + (f";stroke-dasharray:{dash}" if dash else "") + '"')
-
-    def rect(self, box: Box, radius: float, fill: str, stroke: str = "none", width: float = 1, dash: str = "", kind: str = "") -> None:
-        named = f' class="{kind}"' if kind else ""
-        self.parts.append(f'<rect{named} x="{box.x:.1f}" y="{box.y:.1f}" width="{box.w:.1f}" height="{box.h:.1f}" rx="{radius}" '
-                          f'{self.paint(fill, stroke, width, dash)}/>')
-
-    def line(self, d: str, stroke: str, width: float, dash: str = "") -> None:
-        self.parts.append(f'<path d="{d}" {self.paint("none", stroke, width, dash)}/>')
-
-    def arrow(self, at: Point, left: bool, role: str, hollow: bool = False) -> None:
-        """An arrow head; the line under it ends at its tip."""
-        x, y = at
-        back = x + (8.5 if left else -8.5)
-        self.parts.append(f'<polygon points="{x:.1f},{y:.1f} {back:.1f},{y - 3.7:.1f} {back:.1f},{y + 3.7:.1f}" '
-                          f'{self.paint("page" if hollow else role, role, 1.2)}/>')
-
-    def code(self, x: float, y: float, text: str, role: str, anchor: str = "start", bold: bool = False,
-             most: float = float("inf")) -> None:
-        self.write("m", x, y, text, role, anchor, bold, False, CODE, min(code_width(text), most))
-
-    def note(self, x: float, y: float, text: str, role: str, anchor: str = "start", bold: bool = False, italic: bool = False,
-             size: float = NOTE, most: float = float("inf")) -> None:
-        self.write("s", x, y, text, role, anchor, bold, italic, size, min(note_width(text, bold, size), most))
-
-    def write(self, family: str, x: float, y: float, text: str, role: str, anchor: str, bold: bool, italic: bool, size: float,
-              width: float) -> None:
-        pin = f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
-        side = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        self.parts.append(f'<text class="{family}" x="{x:.1f}" y="{y:.1f}"{side}{pin} xml:space="preserve" style="fill:{self.colour(role)};'
-                          f'font-size:{size}px{";font-weight:600" * bold}{";font-style:italic" * italic}">{escape(text)}</text>')
+                + f'<rect width="100%" height="100%" style="fill:{self.colour("page")}"/>' + "".join(self.parts) + "</svg>")
 
     def group(self, id: str, label: str, box: Box) -> None:
         """Open a group: one tab stop for the whole picture, arrow keys walk on from there."""
-        self.parts.append(f'<g id="{escape(self.prefix)}-{id}" role="img" tabindex="{0 if self.first else -1}" '
+        self.parts.append(f'<g id="{escape(self.prefix)}-{id}" role="img" tabindex="{-1 if self.drawn else 0}" '
                           f'aria-label="{escape(label)}"><title>{escape(label)}</title>')
-        self.first = False
+        self.drawn.add(id)
         self.rect(box.grown(4, 4, 4, 4), 12, "none", "on", 2, kind="halo")
+
+    def part(self, part: Card | Op) -> None:
+        """A card or an operation with its tag, once."""
+        box = self.layout.boxes.get(part.id)
+        if box is None or part.id in self.drawn:
+            return
+        if isinstance(part, Op):
+            label = op_text(self.model, part) + (f" Line {part.line}: {part.source}" if part.source else "")
+            self.group(part.id, label, box)
+            self.op(part, box)
+        else:
+            self.group(part.id, card_text(part, self.model.detail), box)
+            self.card(part, box)
+        text = tags(self.model, part) if self.model.detail >= GRAD else ""
+        if text:                                              # on a card under its ⊕, where gradients arrive
+            width = min(note_width(text, True) + 12, box.w)
+            self.tag(Box(box.right - width, box.bottom + 4, width, 17), text)
+        self.parts.append("</g>")
+
+    def tag(self, box: Box, text: str) -> None:
+        self.rect(box, 3, "gradfill", "grad", 1)
+        self.note(box.x + 6, box.y + 12.5, text, "gradtext", bold=True, most=box.w - 12)
 
     # Edges --------------------------------------------------------------------------------------------------------------
 
@@ -185,12 +134,13 @@ class _Ink:
                 role = "ghost" if source in faint or target in faint else "fwd"
                 self.line(curve(points), role, 1.2)
                 self.arrow(points[-1], False, role)
+        if model.detail < GRAD_FN:
+            return
         for op in model.ops:                                  # a short stub from each result to its grad_fn
             for id in op.outputs if op.node else ():
-                points = curves.get(("gradient", op.id, id))
-                if points and model.card(id).requires_grad and not model.card(id).is_leaf:
-                    state = op.state if op.state in (NOW, DONE) and op.number else IDLE
-                    self.stroke(state, [curve(points)], points[0])
+                points, card = curves.get(("gradient", op.id, id)), model.by_id[id]
+                if points and card.requires_grad and not card.is_leaf:
+                    self.stroke(op.state if op.state in (NOW, DONE) and op.number else IDLE, [curve(points)], points[0])
         for state in (IDLE, DONE, NOW):                       # what runs now lies on top
             for edge in model.edges:
                 if edge.state == state:
@@ -205,44 +155,33 @@ class _Ink:
             self.stroke(edge.state, [*map(curve, curves), *across], curves[-1][0])
 
     def stroke(self, state: str, pieces: list[str], tip: Point) -> None:
-        role = {IDLE: "on", NOW: "now", DONE: "grad"}[state]
+        role = FLOWS[state]
         self.line("".join(pieces), role, 2.6 if state == NOW else 1.5)
         self.arrow(tip, True, role, hollow=state == IDLE)
 
-    def sums(self) -> None:
-        """What came together at an accumulator stands under its ⊕: several parts, or what an earlier pass had left there."""
-        sums = {edge.target: f"receives {edge.sums}" for edge in self.model.edges if edge.sums}
-        for card in self.model.cards:
-            text, box = shown(card.total or sums.get(card.id, "")), self.layout.boxes.get(card.id)
-            if text and box and card.drawn:
-                width = min(note_width(text, True) + 12, box.w)
-                tag = Box(box.right - width, box.bottom + 4, width, 17)
-                self.rect(tag, 3, "gradfill", "grad", 1)
-                self.note(tag.x + 6, tag.y + 12.5, text, "gradtext", bold=True, most=width - 12)
-
     # Cards --------------------------------------------------------------------------------------------------------------
 
-    def card(self, card: Card) -> None:
-        box = self.layout.boxes.get(card.id)
-        if box is None or not card.drawn or card.id in self.done:
-            return
-        self.done.add(card.id)
-        self.group(card.id, card_text(card), box)
+    def frame(self, card: Card, box: Box) -> None:
+        """The border says the flags: blue or grey, round or square, dashed."""
+        stroke, width = ("on", 1.7) if card.requires_grad else ("ghost", 1.1) if card.no_grad else ("line", 1.1)
+        self.rect(box, self.corner(card), "none", stroke, width, "5 3" * card.no_grad)
+
+    def corner(self, card: Card) -> float:
+        return 6 if self.model.detail < LEAF else 11 if card.is_leaf else 1.5
+
+    def card(self, card: Card, box: Box) -> None:
         if card.left_out:
             for row in (0, 1):
                 self.code(box.x + box.w / 2, box.lane(row) + 2, "…", "muted", "middle", bold=True)
-            self.parts.append("</g>")
             return
-        radius = 11 if card.is_leaf else 1.5
-        stroke, width = ("on", 1.7) if card.requires_grad else ("ghost", 1.1) if card.no_grad else ("line", 1.1)
-        ink = "muted" if card.past else "ink"
-        self.rect(box, radius, "surface")
-        if card.grad:
+        detail, ink = self.model.detail, "muted" if card.past else "ink"
+        self.rect(box, self.corner(card), "surface")
+        if detail >= GRAD and card.grad:
             self.rect(Box(box.x, box.y + ROW, box.w, ROW), 0, "gradfill")
         self.line(f"M{box.x:.1f},{box.y + ROW:.1f}h{box.w:.1f}", "op", 1)
-        if card.flow and not card.grad:
+        if detail >= GRAD and card.flow and not card.grad:
             self.rect(Box(box.x + 3, box.y + ROW + 2, box.w - 6, ROW - 4), 3, "none", "grad", 1.3)
-        self.rect(box, radius, "none", stroke, width, "5 3" if card.no_grad else "")
+        self.frame(card, box)
         left, right = box.x + 10, box.right - 10
         name = short(card.name, MOST_NAME)
         if name:
@@ -259,110 +198,106 @@ class _Ink:
             self.note(right, box.y + 15.5, card.stats, "muted", "end")
             right -= note_width(card.stats) + 8
         self.code(right, box.y + 15.5, short(card.value, MOST_CODE), ink, "end")
-        self.gradient(card, box)
+        if detail >= GRAD:
+            self.gradient(card, box)
         x = left
-        for text, bold in flags(card):
-            self.note(x, box.y + 2 * ROW + 14.5, text, "on" if bold else "muted", bold=bold)
+        for text, bold in flags(card, detail):
+            self.note(x, box.bottom - ROW + 14.5, text, "on" if bold else "muted", bold=bold)
             x += note_width(text, bold)
-        self.parts.append("</g>")
 
     def gradient(self, card: Card, box: Box) -> None:
         """The second row: what is in .grad, or what is on its way."""
         y, left, right = box.y + ROW + 15.5, box.x + 10, box.right - 10
         if card.accumulator is not None:
-            right = self.accumulator(card, box)
+            right = self.accumulator(card.accumulator, box, bool(card.grad))
         if card.retains_grad and not card.flow:
             self.note(right, y, "retain_grad", "gradtext" if card.grad else "grad", "end", bold=True)
             right -= note_width("retain_grad", True) + 6
         if card.grad:
             self.note(left, y, ".grad", "gradtext")
-            room = right - left - note_width(".grad") - 8
-            self.code(right, y, card.grad, "gradtext", "end", bold=True, most=room)
+            self.code(right, y, card.grad, "gradtext", "end", bold=True, most=right - left - note_width(".grad") - 8)
         elif card.flow:
             self.note(left, y, card.flow, "grad", italic=True)
             self.code(right, y, card.gradient, "grad", "end", most=right - left - note_width(card.flow) - 8)
         else:
             self.note(left, y, ".grad", "muted")
             self.note(right, y, card.none, "muted", "end", italic=True)
-            self.code(right - note_width(card.none) - 5, y, "None", "ghosttext", "end")
+            self.code(right - note_width(card.none) - 5 * bool(card.none), y, "None", "ghosttext", "end")
 
-    def accumulator(self, card: Card, box: Box) -> float:
+    def accumulator(self, accumulator: Accumulator, box: Box, stored: bool = False) -> float:
         """⊕, with its number in the engine's order; returns where the text before it may end."""
-        accumulator, x, y = card.accumulator, box.right - 15, box.lane(1)
-        role = {IDLE: "on", NOW: "now", DONE: "grad", FAILED: "err"}[accumulator.state]
-        running = accumulator.state == NOW
+        x, y, role, running = box.right - 15, box.lane(1), FLOWS[accumulator.state], accumulator.state == NOW
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" {self.paint("now" if running else "surface", role, 1.3)}/>')
         self.line(f"M{x - 3.5:.1f},{y:.1f}h7M{x:.1f},{y - 3.5:.1f}v7", "nowtext" if running else role, 1.5)
         if not accumulator.number:
             return x - 13
         text = str(accumulator.number)
-        self.note(x - 10, y + 4, text, "gradtext" if card.grad else "grad" if accumulator.state in (NOW, DONE) else "on", "end", bold=True)
+        self.note(x - 10, y + 4, text, "gradtext" if stored else "grad" if accumulator.state in (NOW, DONE) else "on", "end", bold=True)
         return x - 16 - note_width(text, True)
 
     # Operations ---------------------------------------------------------------------------------------------------------
 
-    def op(self, op: Op) -> None:
-        box = self.layout.boxes[op.id]
-        label = op_text(self.model, op) + (f" Line {op.line}: {op.source}" if op.source else "")
-        self.group(op.id, label, box)
-        middle = box.x + box.w / 2
-        self.rect(box, 10, "block" if op.block else "page")     # what passes behind must not cross the words
-        self.rect(Box(box.x, box.y + 1, box.w, ROW - 2), 10, "op")
+    def op(self, op: Op, box: Box) -> None:
+        detail, middle, y = self.model.detail, box.x + box.w / 2, box.y + ROW + 15.5
+        solid = box if detail >= GRAD_FN else box.grown(0, 0, 0, -ROW)
+        self.rect(solid, 10, "block" if op.block else "page")     # what passes behind must not cross the words
+        self.rect(Box(box.x, box.y + 1, box.w, ROW - 2), 10, "op", kind="pill")
         self.code(middle, box.y + 15.5, short(op.text, MOST_CODE), "ink", "middle")
-        lower = Box(box.x, box.y + ROW + 1, box.w, ROW - 2)
-        y, role, weight = box.y + ROW + 15.5, "ontext", False
-        if op.cut:
+        if op.cut and detail >= DETACH:
             self.cut(middle, box.lane(1))
-        elif not op.node:
-            self.rect(lower, 10, "none", "ghost", 1.1, "3 3")
-            self.code(middle, y, "grad_fn None", "ghosttext", "middle")
-        else:
-            fill, stroke, role, weight = {
-                IDLE: ("onfill", "on", "ontext", False), NOW: ("now", "now", "nowtext", True),
-                DONE: ("gradfill", "grad", "gradtext", False), FAILED: ("surface", "err", "err", True)}[op.state]
-            self.rect(lower, 10, fill, stroke, 1.7 if op.state == FAILED else 1.2)
-            self.code(middle + 6 * bool(op.number), y, op.node, role, "middle", bold=weight)
-        if op.number:
-            self.note(box.x + 9, y - 0.5, str(op.number), role, bold=True)
-        bad = any(s.version != s.now for s in op.saved)
-        self.note(middle, box.y + 2 * ROW + 14.5, note(op), "err" if bad else "muted", "middle", bold=bad,
-                  italic=op.cut or op.freed or not op.node)
-        self.parts.append("</g>")
+            self.note(middle, box.lane(1) + 4, "cut here", "muted", "middle")
+        elif op.node and detail >= GRAD_FN or not op.node and detail >= NO_GRAD:
+            self.pill(Box(box.x, box.y + ROW + 1, box.w, ROW - 2), op)
+            role, bold = LOOKS[op.state if op.node else GHOST][4:]
+            self.code(middle + 6 * bool(op.number), y, op.node or "grad_fn None", role, "middle", bold=bold)
+            if op.number:
+                self.note(box.x + 9, y - 0.5, str(op.number), role, bold=True)
+        if self.model.rows == 3:
+            bad = any(s.version != s.now for s in op.saved)
+            self.note(middle, box.y + 2 * ROW + 14.5, note(op, self.model.notes), "err" if bad else "muted", "middle", bold=bad,
+                      italic=op.cut or op.freed or not op.node)
 
-    def cut(self, x: float, y: float) -> None:
+    def pill(self, box: Box, op: Op) -> None:
+        fill, stroke, width, dash, _, _ = LOOKS[op.state if op.node else GHOST]
+        self.rect(box, 10, fill, stroke, width, dash)
+
+    def cut(self, x: float, y: float, half: float = 34) -> None:
         """A detach: the gradient lane ends at a wall on both sides."""
         for side in (-1, 1):
-            wall = x + side * 34
+            wall = x + side * half
             self.line(f"M{wall:.1f},{y - 8:.1f}v16", "fwd", 2.4)
-            self.line(f"M{wall:.1f},{y:.1f}h{side * 22}", "fwd", 1.2)
-        self.note(x, y + 4, "cut here", "muted", "middle")
+            self.line(f"M{wall:.1f},{y:.1f}h{side * half * 0.65:.1f}", "fwd", 1.2)
 
     # Memory -------------------------------------------------------------------------------------------------------------
-
     def links(self, memory: Memory) -> None:
         """Dotted lines from the tensors to the bracket over their memory, or to the names above it."""
         strip, many = self.layout.boxes[memory.id], len(memory.cards)
         bracket, middle = self.bracket(memory), strip.x + strip.w / 2
         for i, id in enumerate(sorted(memory.cards, key=lambda id: self.layout.boxes[id].x)):
-            card = self.layout.boxes[id]
             x = bracket.x + 2 + (bracket.w - 4) * (i / (many - 1) if many > 1 else 0.5)
             names = note_width(", ".join(memory.names), True) / 2 + 4
             y = strip.y - (24 if abs(x - middle) < names else 8)
-            start, down, floor = self.way_down(card, x)
-            self.line(f"M{start:.1f},{card.bottom:.1f}" + (f"C{start:.1f},{card.bottom + 10:.1f} {down:.1f},{card.bottom:.1f} "
-                      f"{down:.1f},{card.bottom + 14:.1f}" if down != start else "") + (f"V{floor:.1f}" if floor > card.bottom else "")
-                      + f"C{down:.1f},{floor + 26:.1f} {x:.1f},{y - 26:.1f} {x:.1f},{y:.1f}", "store", 1.6, "1.5 3.5")
+            way = self.way_down(id, x)
+            down, floor = way[-1]
+            self.line(curve([way[0], *rounded(way), (down, floor + 26), (x, y - 26), (x, y)]), "store", 1.6, "1.5 3.5")
 
-    def way_down(self, card: Box, x: float) -> tuple[float, float, float]:
-        """Where a line from a card to its memory begins, at which x it goes down, and how far, before it may bend towards `x`."""
-        below = [box for id, box in self.layout.boxes.items() if id[0] in "to" and box.bottom > card.bottom]
-        start = down = card.x + card.w / 2
-        under = [box for box in below if box.y >= card.bottom and box.x < start < box.right]
-        if under:                                      # something stands under the card: down beside it
-            start, down = card.right - 12, max(card.right, *(box.right for box in under)) + 8
-        low, high = sorted((down, x))
-        floor = max((box.bottom for box in below if box.x < high and low < box.right), default=card.bottom)
-        return start, down, max(floor, card.bottom + 14 * bool(under))
+    def way_down(self, id: str, x: float) -> list[Point]:
+        """A way for a line from a card, between all words, down to where it may bend towards `x` in the memory band."""
+        layout, card = self.layout, self.layout.boxes[id]
+        nodes = {id: box for id, box in layout.boxes.items() if id[0] in "to"}
+        at, corners = card.x + card.w / 2, [(card.x + card.w / 2, card.bottom)]
+        for row in range(layout.row_of(id), len(layout.rows)):
+            here = [box for id, box in nodes.items() if layout.row_of(id) == row and box.bottom > corners[-1][1]]
+            under = [box for box in here if box.y >= corners[-1][1] - 1]
+            gaps = [at, *(side for box in under for side in (box.x - 8, box.right + 8))]
+            free = min((g for g in gaps if not any(b.x - 4 < g < b.right + 4 for b in under)), key=lambda g: abs(g - at))
+            if free != at:
+                corners += [(at, corners[-1][1] + 9), (free, corners[-1][1] + 9)]
+            at, last = free, row == len(layout.rows) - 1
+            low, high = sorted((at, x))
+            passed = [box.bottom for box in here if not last or box.x < high and low < box.right]
+            corners.append((at, max([corners[-1][1], *passed])))
+        return corners
 
     def bracket(self, memory: Memory) -> Box:
         """Where the cells are, in the middle of the strip."""
@@ -392,13 +327,60 @@ class _Ink:
             self.note(middle, strip.y + ROW + 28, short(f"written by {memory.writes[-1]}", 40), "store", "middle", italic=True)
         self.parts.append("</g>")
 
+    # The legend -----------------------------------------------------------------------------------------------------------
+
+    def legend(self, width: float, height: float) -> tuple[float, float]:
+        """What the elements of this picture mean, in columns under it; returns the new size."""
+        items = entries(self.model)
+        columns = max(2, int((width - 20) // COLUMN))
+        self.line(f"M10,{height + 4:.1f}H{width - 10:.1f}", "op", 1)
+        for i, (kind, title, text) in enumerate(items):
+            x, y = 12 + COLUMN * (i % columns), height + 14 + LINE * (i // columns)
+            self.sample(kind, Box(x, y, 40, 22))
+            self.note(x + 52, y + 9, title, "ink", bold=True)
+            self.note(x + 52, y + 22, text, "muted")
+        return max(width, 20 + COLUMN * min(columns, len(items))), height + 20 + LINE * -(-len(items) // columns)
+
+    def sample(self, kind: str, box: Box) -> None:
+        like, middle, y = SAMPLES.get(kind), box.x + box.w / 2, box.y + box.h / 2
+        flat = box.grown(0, -3, 0, -3)
+        if isinstance(like, Card):
+            self.frame(like, box)
+        elif isinstance(like, Op):
+            self.pill(flat, like)
+        elif isinstance(like, Accumulator):
+            self.accumulator(like, Box(middle - ROW, y - 1.5 * ROW, ROW + 15, 3 * ROW))
+        elif kind == "computed":
+            self.rect(flat, 10, "op", kind="pill")
+        elif kind == "forward":
+            self.line(f"M{box.x:.1f},{y:.1f}h{box.w:.1f}", "fwd", 1.2)
+            self.arrow((box.right, y), False, "fwd")
+        elif kind in ("edge", "flow"):
+            self.stroke(IDLE if kind == "edge" else DONE, [f"M{box.x:.1f},{y:.1f}h{box.w:.1f}"], (box.x, y))
+        elif kind == "cut":
+            self.cut(middle, y, 12)
+        elif kind == "passing":
+            self.rect(flat, 3, "none", "grad", 1.3)
+        elif kind == "stored":
+            self.rect(flat, 0, "gradfill")
+            self.code(middle, y + 4.5, "2.", "gradtext", "middle", bold=True)
+        elif kind == "tag":
+            self.tag(box.grown(0, -2, 0, -2), "4 + 6")
+        elif kind == "storage":
+            for half in (Box(box.x, box.y, 20, 22), Box(middle, box.y, 20, 22)):
+                self.rect(half, 0, "storefill", "store", 1.2)
+        elif kind == "version":
+            self.note(middle, y + 4, "v1", "store", "middle", bold=True)
+        elif kind == "freed":
+            self.note(middle, y + 4, "freed: x", "muted", "middle", italic=True)
+
 
 def _caption(text: str) -> list[tuple[str, str, bool]]:
     head, _, rest = text.partition(": ")
     return [(head, "ink", True), (rest, "muted", False)] if rest else [(head, "ink", True)]
 
 
-def _wrapped(text: str, width: float) -> list[str]:
+def _lines(text: str, width: float) -> list[str]:
     """Text in lines of at most this width at 13 pixels."""
     lines: list[str] = []
     for word in shown(text).split():

@@ -6,60 +6,24 @@ So a flag or a backward step never moves a node, and a redraw finds its layout i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import graphviz
 
+from .geometry import ROW, Box, Layout, along, around
 from .graphviz_wasm import run_dot
 from .model import Card, Edge, Model, Op
+from .rows import ROOM, wrapped
 from .text import MOST_CODE, MOST_NAME, card_width, memory_width, note, op_width, short
 
-ROW = 22                     # pixels; every card and operation has three rows: value lane, gradient lane, notes
-SECONDS = 1.5                # a layout that takes longer is given up
+SECONDS = 0.7                # a layout that takes longer is given up
+WIDTH = 940                  # what a notebook's cell shows without scrolling
 START = "start"              # stands before the first lane, is never drawn
-Point = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Box:
-    x: float
-    y: float
-    w: float
-    h: float
-
-    @property
-    def right(self) -> float:
-        return self.x + self.w
-
-    @property
-    def bottom(self) -> float:
-        return self.y + self.h
-
-    def grown(self, left: float, top: float, right: float, bottom: float) -> Box:
-        return Box(self.x - left, self.y - top, self.w + left + right, self.h + top + bottom)
-
-    def meets(self, other: Box) -> bool:
-        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
-
-    def lane(self, row: int) -> float:
-        """The height at which edges of a row arrive."""
-        return self.y + ROW * (row + 0.5)
-
-
-@dataclass
-class Layout:
-    """Boxes by id of card, operation, block and memory; curves (Bézier points) by lane, source and target."""
-
-    boxes: dict[str, Box] = field(default_factory=dict)
-    curves: dict[tuple[str, str, str], list[Point]] = field(default_factory=dict)
-    width: float = 0
-    height: float = 0
 
 
 def stands_for(model: Model, id: str) -> str | None:
     """Where a tensor is drawn: its card, or the operation that it is folded into, or nowhere."""
-    card = model.card(id)
+    card = model.by_id[id]
     return card.id if card.drawn else card.op
 
 
@@ -72,7 +36,7 @@ def links(model: Model) -> list[tuple[str, str]]:
             if source is not None and source != op.id:
                 pairs[source, op.id] = None
         for id in op.outputs:
-            if model.card(id).drawn:
+            if model.by_id[id].drawn:
                 pairs[op.id, id] = None
     return list(pairs)
 
@@ -82,18 +46,18 @@ def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.D
     graph = graphviz.Digraph("autograd", edge_attr={"dir": "none"}, graph_attr={
         "rankdir": "LR", "nodesep": "0.42", "ranksep": "0.36", "ordering": "out", "margin": "0", "nslimit": "2", "nslimit1": "2",
     }, node_attr={
-        "shape": "record", "fontname": "Courier", "fontsize": "10", "margin": "0", "height": f"{3 * ROW / 72:.4f}",
+        "shape": "record", "fontname": "Courier", "fontsize": "10", "margin": "0", "height": f"{model.rows * ROW / 72:.4f}",
         "fixedsize": "true"})
     names = {card.id: short(card.name, MOST_NAME) for card in model.cards}
     groups = {block.id: graphviz.Digraph(f"cluster_{block.id}", graph_attr={
         "label": _escaped(block.title) if text else " ", "margin": "14", "style": "dashed", "labeljust": "l"})
         for block in model.blocks}
     parts: list[tuple[Card | Op, float, list[str]]] = [
-        (card, card_width(card), _card_rows(card)) for card in model.cards if card.drawn]
-    parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs]), _op_rows(op)) for op in model.ops]
+        (card, card_width(card, model.detail), _card_rows(card)) for card in model.cards if card.drawn]
+    parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs], model.notes), _op_rows(op)) for op in model.ops]
     for part, width, rows in parts:
         rows = rows if text else [" "] * 3
-        label = "|".join(f"<{port}> {row}" for port, row in zip("vgn", rows, strict=True))
+        label = "|".join(f"<{port}> {row}" for port, row in zip("vgn"[:model.rows], rows, strict=False))
         place = groups[part.block] if clusters and part.block else graph
         place.node(part.id, label=graphviz.nohtml(label), width=f"{width / 72:.4f}")
     for group in groups.values() if clusters else ():
@@ -130,7 +94,7 @@ def _loose(model: Model) -> list[tuple[str, str]]:
 def path(model: Model, edge: Edge, near: set[tuple[str, str]] | None = None) -> list[tuple[str, str]]:
     """The links that a recorded edge runs along, from its source back to its target; empty if there are none."""
     near = set(links(model)) if near is None else near
-    via = edge.via if edge.via is not None and model.card(edge.via).drawn else None
+    via = edge.via if edge.via is not None and model.by_id[edge.via].drawn else None
     pairs = [(via, edge.source), (edge.target, via)] if via else [(edge.target, edge.source)]
     return pairs if all(pair in near for pair in pairs) else []
 
@@ -155,8 +119,8 @@ def _run(source: str) -> dict:
     return run_dot(source, SECONDS)
 
 
-def place(model: Model) -> Layout:
-    """Lay a model out.
+def place(model: Model, width: float = WIDTH) -> Layout:
+    """Lay a model out, in rows of about this width.
 
     Raises
     ------
@@ -164,23 +128,24 @@ def place(model: Model) -> Layout:
         If Graphviz is missing or takes too long.
     """
     # Blocks are drawn around what stands anyway; only where a stranger would stand inside, Graphviz must keep it out.
-    layout = _read(_run(to_dot(model, text=False, clusters=False).source), model)
+    blocks = {part.id: part.block for part in (*model.ops, *model.cards) if part.block is not None}
+    layout = wrapped(_read(_run(to_dot(model, text=False, clusters=False).source), model), width, blocks)
     if not _add_blocks(layout, model):
-        layout = _read(_run(to_dot(model, text=False).source), model)
+        layout = wrapped(_read(_run(to_dot(model, text=False).source), model), width, blocks)
         _add_blocks(layout, model)
     _add_memories(layout, model)
     return _moved(layout)
 
 
 def _read(answer: dict, model: Model) -> Layout:
-    width, height = map(float, answer["bb"].split(",")[2:])
+    height = float(answer["bb"].split(",")[3])
     objects = answer.get("objects", [])
-    layout = Layout(width=width, height=height)
+    layout = Layout()
     for node in objects:
         if "pos" in node and "width" in node and node["name"] != START:
             x, y = map(float, node["pos"].split(","))
-            w = float(node["width"]) * 72
-            layout.boxes[node["name"]] = Box(x - w / 2, height - y - 1.5 * ROW, w, 3 * ROW)
+            w, h = float(node["width"]) * 72, model.rows * ROW
+            layout.boxes[node["name"]] = Box(x - w / 2, height - y - h / 2, w, h)
     names = {node["_gvid"]: node["name"] for node in objects}
     for edge in answer.get("edges", []):
         if names[edge["tail"]] == START:
@@ -192,21 +157,18 @@ def _read(answer: dict, model: Model) -> Layout:
 
 
 def _add_blocks(layout: Layout, model: Model) -> bool:
-    """Put a box around the members of each block; False if something else stands inside one."""
+    """Put a box around the members of each block, one in each row of the picture; False if something else stands inside one."""
     for block in model.blocks:
-        inside = [p.id for p in (*model.ops, *model.cards) if p.block == block.id and p.id in layout.boxes]
-        if not inside:
-            continue
-        box = around([layout.boxes[id] for id in inside]).grown(12, 26, 12, 8)
-        if any(box.meets(other) for id, other in layout.boxes.items() if id not in inside):
-            return False
-        layout.boxes[block.id] = box
+        rows: dict[float, list[str]] = {}
+        for part in (*model.ops, *model.cards):
+            if part.block == block.id and part.id in layout.boxes:
+                rows.setdefault(layout.row_of(part.id), []).append(part.id)
+        for inside in rows.values():
+            box = around([layout.boxes[id] for id in inside]).grown(*ROOM)
+            if any(box.meets(other) for id, other in layout.boxes.items() if id not in inside):
+                return False
+            layout.blocks.append((block.title, box))
     return True
-
-
-def around(boxes: list[Box]) -> Box:
-    x, y = min(b.x for b in boxes), min(b.y for b in boxes)
-    return Box(x, y, max(b.right for b in boxes) - x, max(b.bottom for b in boxes) - y)
 
 
 def _add_memories(layout: Layout, model: Model) -> None:
@@ -221,24 +183,16 @@ def _add_memories(layout: Layout, model: Model) -> None:
         free = x + width + 30
 
 
-def along(curve: list[Point]) -> list[Point]:
-    """Points on a curve, close enough together to say where it runs; its control points lie far outside."""
-    points = curve[:1]
-    for a, b, c, d in ((curve[i], *curve[i + 1:i + 4]) for i in range(0, len(curve) - 3, 3)):
-        for t in (k / 16 for k in range(1, 17)):
-            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t ** 2 * (1 - t), t ** 3)
-            points.append(tuple(sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1)))
-    return points
-
-
 def _moved(layout: Layout) -> Layout:
     """Give everything a margin, whatever hangs out of Graphviz's own frame."""
     margin = 10
     points = [p for curve in layout.curves.values() for p in along(curve)]
     # A leaf may get a tag under its ⊕ later: keep the room for it.
     frames = [box.grown(0, 0, 0, 24 - margin) if id[0] == "t" else box for id, box in layout.boxes.items()]
+    frames += [box for _, box in layout.blocks]
     whole = around([*frames, *(Box(x, y, 0, 0) for x, y in points)]) if frames else Box(0, 0, 0, 0)
     dx, dy = margin - whole.x, margin - whole.y
-    return Layout({id: Box(b.x + dx, b.y + dy, b.w, b.h) for id, b in layout.boxes.items()},
+    return Layout({id: box.moved(dx, dy) for id, box in layout.boxes.items()},
                   {key: [(x + dx, y + dy) for x, y in curve] for key, curve in layout.curves.items()},
+                  [(title, box.moved(dx, dy)) for title, box in layout.blocks], [y + dy for y in layout.rows],
                   whole.w + 2 * margin, whole.h + 2 * margin)

@@ -9,17 +9,23 @@ A tensor that is written in place is drawn as two cards: as it was before (``pas
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 IDLE, NOW, DONE, FAILED = "idle", "now", "done", "failed"      # the states of operations, edges and accumulators
+
+# How much a picture shows, a stage for each lesson; a stage shows what those before it do.
+DETAILS = ("flags", "grad_fn", "grad", "no_grad", "leaf", "detach", "saved", "versions")
+FLAGS, GRAD_FN, GRAD, NO_GRAD, LEAF, DETACH, SAVED, VERSIONS = range(len(DETAILS))
 
 
 @dataclass
 class Accumulator:
-    """The ``AccumulateGrad`` of a leaf: where a branch ends. `number` is the step in which it runs."""
+    """The ``AccumulateGrad`` of a leaf: where a branch ends. `number` is the step in which it runs, `hooks` run after it."""
 
     state: str = IDLE
     number: int | None = None
+    hooks: int = 0
 
 
 @dataclass
@@ -38,13 +44,15 @@ class Card:
         As on the tensor, `shape` and `dtype` as text.
     grad : str
         The stored gradient; "" if ``.grad`` is None, and then `none` says why: "not yet", "not asked", "not kept", or
-        "off" if ``requires_grad`` was switched off after the graph was built.
+        "flag off" if ``requires_grad`` was switched off after the graph was built.
     flow, gradient : str
         A gradient that is here at this step without being stored: "passing" (an intermediate result) or "arriving" (a leaf).
     total : str
         "10. + 10. = 20." where a second backward pass added to ``.grad``, with the parts if there were several: "10. + (4. + 6.)".
     accumulator : Accumulator or None
         Of a leaf that the recorded graph leads to.
+    hooks : int
+        How many hooks its gradient passes; `hooked` says what they made of it, "[12.] → [24.]".
     op, block, storage : str or None
         Ids: the operation that made it, the no_grad block it was made in, the memory it shares.
     no_grad : bool
@@ -72,6 +80,8 @@ class Card:
     gradient: str = ""
     total: str = ""
     accumulator: Accumulator | None = None
+    hooks: int = 0
+    hooked: str = ""
     op: str | None = None
     block: str | None = None
     storage: str | None = None
@@ -118,6 +128,12 @@ class Op:
         The backward step in which it runs.
     state : str
         IDLE, NOW, DONE or FAILED (its backward raised).
+    hooks : int
+        How many hooks its node has.
+    module : tuple of str
+        The modules whose ``forward`` it ran in, from the outermost: "net", "net.0".
+    folded : int
+        How many operations this one stands for, if it stands for several; `leaves` of their inputs are not drawn either.
     """
 
     id: str
@@ -136,6 +152,10 @@ class Op:
     block: str | None = None
     line: int | None = None
     source: str = ""
+    hooks: int = 0
+    module: tuple[str, ...] = ()
+    folded: int = 0
+    leaves: int = 0
 
 
 @dataclass
@@ -187,7 +207,8 @@ class Model:
     """A picture's content. `step` of `steps` (None: after all), `caption` says in words what happens there.
 
     `note` says what the picture cannot show: what was left out of a graph that is too large, or that only the recorded graph
-    was known. `root` is the card from which the picture was drawn.
+    was known. `root` is the card from which the picture was drawn. `detail` is the stage (one of `DETAILS`, by its place); `terse`
+    leaves what nodes remember to the tooltips.
     """
 
     cards: list[Card] = field(default_factory=list)
@@ -200,9 +221,30 @@ class Model:
     caption: str = ""
     note: str = ""
     root: str | None = None
+    detail: int = VERSIONS
+    terse: bool = False
 
-    def card(self, id: str) -> Card:
-        return next(c for c in self.cards if c.id == id)
+    @cached_property
+    def by_id(self) -> dict[str, Card | Op]:
+        """Cards and operations; ask for it once the model is whole."""
+        return {part.id: part for part in (*self.cards, *self.ops)}
 
-    def op(self, id: str) -> Op:
-        return next(o for o in self.ops if o.id == id)
+    @property
+    def rows(self) -> int:
+        """How many rows cards and operations have: value lane, gradient lane, and from the stage that shows gradients on, notes."""
+        return 3 if self.detail >= GRAD else 2
+
+    @property
+    def notes(self) -> int:
+        """The stage that the notes under operations are at."""
+        return min(self.detail, DETACH) if self.terse else self.detail
+
+    def staged(self, detail: int, terse: bool) -> Model:
+        """The model without what a stage does not show yet; its cards, operations and edges stay."""
+        cards = [replace(card, none=card.none if detail >= LEAF else "", version=card.version if detail == VERSIONS else 0,
+                         **{} if detail >= NO_GRAD else {"no_grad": False, "block": None}) for card in self.cards]
+        calm = {} if detail >= GRAD else {"state": IDLE, "number": None}
+        ops = [replace(op, **calm, block=op.block if detail >= NO_GRAD else None) for op in self.ops]
+        edges = [edge if detail >= GRAD else replace(edge, state=IDLE) for edge in self.edges]
+        return replace(self, cards=cards, ops=ops, edges=edges, memories=self.memories if detail >= DETACH else [],
+                       blocks=self.blocks if detail >= NO_GRAD else [], detail=detail, terse=terse)

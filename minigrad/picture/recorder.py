@@ -109,9 +109,9 @@ class Recorder:
         """
         return build(self, self.names if names is None else names, step)
 
-    def figure(self, step: int | None = None, size: str = "notebook") -> Figure:
+    def figure(self, step: int | None = None, **look: Any) -> Figure:
         """Draw the program: after everything, or at one step of its backward pass, with the step's caption under it."""
-        return Figure(self.model(step=step), size=size, caption=step is not None)
+        return Figure(self.model(step=step), caption=step is not None, **look)
 
     def knows(self, tensor: Any) -> bool:
         """Whether an operation saw the tensor."""

@@ -4,7 +4,7 @@ Widths are our own and are pinned with ``textLength``, so a picture looks the sa
 """
 from __future__ import annotations
 
-from .model import Card, Memory, Op, Saved
+from .model import DETACH, FAILED, GRAD, LEAF, NO_GRAD, SAVED, VERSIONS, Card, Memory, Model, Op, Saved
 
 CODE, NOTE = 13, 11            # font sizes
 MORE = 34                      # pixels for how many more elements a memory has
@@ -41,23 +41,26 @@ def note_width(text: str, bold: bool = False, size: float = NOTE) -> float:
 
 # Cards ---------------------------------------------------------------------------------------------------------------------
 
-def flags(card: Card) -> list[tuple[str, bool]]:
-    """The third row: flags in PyTorch's words, False written too; whether bold."""
-    return [("leaf · " if card.is_leaf else "not a leaf · ", False), (f"requires_grad {card.requires_grad}", card.requires_grad)]
+def flags(card: Card, detail: int = VERSIONS) -> list[tuple[str, bool]]:
+    """The last row: flags in PyTorch's words, False written too; whether bold."""
+    leaf = "" if detail < LEAF else "leaf · " if card.is_leaf else "not a leaf · "
+    return [(leaf, False), (f"requires_grad {card.requires_grad}", card.requires_grad)]
 
 
-def card_width(card: Card) -> float:
+def card_width(card: Card, detail: int = VERSIONS) -> float:
     """Room for the widest that any setting of the flags and any backward step can write."""
     if card.left_out:
         return 26
     made = card.op is not None or not card.is_leaf
-    name = code_width(short(card.name or "no name", MOST_NAME)) + (note_width(card.past) + 6 if card.past else 0) + 20
+    name = code_width(short(card.name or "no name", MOST_NAME)) + (note_width(card.past) + 6 if card.past else 0)
     value = code_width(short(card.value, MOST_CODE)) + (note_width(card.stats) + 8 if card.stats else 0)
-    row = note_width("arriving") + 8 + gradient_width(card) + (0 if made else 30)
-    empty = code_width("None") + 5 + note_width("not kept")
-    kept = note_width(".grad") + 8 + max(gradient_width(card), empty) + 6 + note_width("retain_grad", True) if made else 0
-    last = note_width("not a leaf · " if made else "leaf · ") + note_width("requires_grad True", True)
-    return round(max(name + value + 10, row, kept, last) + 20)
+    rows = [name + value + (30 if detail == VERSIONS else 12)]
+    if detail >= GRAD:
+        rows.append(note_width("arriving") + 8 + gradient_width(card) + (0 if made else 30))
+        empty = code_width("None") + 5 + note_width("not asked")
+        rows.append(note_width(".grad") + 8 + max(gradient_width(card), empty) + 6 + note_width("retain_grad", True) if made else 0)
+    rows.append(note_width("" if detail < LEAF else "not a leaf · " if made else "leaf · ") + note_width("requires_grad True", True))
+    return round(max(rows) + 20)
 
 
 def card_name(card: Card) -> str:
@@ -77,15 +80,19 @@ def saved_text(saved: Saved) -> str:
     return shown(saved.name) if saved.tensor else f"{shown(saved.name)} {saved.value}"
 
 
-def note(op: Op) -> str:
+def note(op: Op, detail: int = VERSIONS) -> str:
     """The third row of an operation."""
-    if op.cut:
-        return "same storage, no history"
-    if not op.node:
-        return "not recorded"
     spoilt = [s for s in op.saved if s.version != s.now]
-    if spoilt:
+    if op.cut:
+        return "same storage, no history" if detail >= DETACH else ""
+    if not op.node:
+        return "not recorded" if detail >= NO_GRAD else ""
+    if op.folded:
+        return f"{op.folded} operations{f', {op.leaves} leaves' if op.leaves else ''} in one"
+    if spoilt and (detail == VERSIONS or op.state == FAILED):
         return f"{shown(spoilt[0].name)} was v{spoilt[0].version}, is v{spoilt[0].now} now: raises"
+    if detail < SAVED:
+        return ""
     tensors = list(dict.fromkeys(saved_text(s) for s in op.saved if s.tensor))
     plain = [saved_text(s) for s in op.saved if not s.tensor]
     helpers = f" · +{op.helpers} helper{'s' * (op.helpers > 1)}" if op.helpers else ""
@@ -99,9 +106,10 @@ def _list(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
-def op_width(op: Op, names: list[str]) -> float:
+def op_width(op: Op, names: list[str], detail: int = VERSIONS) -> float:
     """Room for the code, for the node's name with its number, and for the notes of every setting; `names` are the inputs'."""
-    notes = max(note_width(note(op)), note_width(f"remembers {_list(names)} for backward"), note_width("x was v0, is v1 now: raises", True))
+    longest = f"remembers {_list(names)} for backward" if detail >= SAVED else "same storage, no history" if op.cut else ""
+    notes = max(note_width(text, True) for text in (note(op, detail), longest, "x was v0, is v1 now: raises" * (detail == VERSIONS)))
     return round(max(code_width(short(op.text, MOST_CODE)) + 22, code_width(op.node or op.would) + 38, notes + 6))
 
 
@@ -115,3 +123,20 @@ def cell_width(now: str, was: str) -> float:
 
 def memory_text(memory: Memory) -> str:
     return f"one storage · {memory.nbytes:,} bytes · version {memory.version}"
+
+
+# What happens to a gradient ------------------------------------------------------------------------------------------------
+
+def tags(model: Model, part: Card | Op) -> str:
+    """What stands under a card or an operation: parts that meet, what an earlier pass had left, hooks."""
+    if isinstance(part, Op):
+        return _hooks(part.hooks)
+    found = part.accumulator
+    sums = next((f"receives {e.sums}" for e in model.edges if e.target == part.id and e.sums), "")
+    hook = f"hook: {part.hooked}" if part.hooked else _hooks(part.hooks)
+    after = f"{_hooks(found.hooks)} after ⊕" if found and found.hooks else ""
+    return shown(" · ".join(filter(None, (part.total or sums, hook, after))))
+
+
+def _hooks(count: int) -> str:
+    return f"{count} hooks" if count > 1 else "hook" * count
