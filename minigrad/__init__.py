@@ -2,7 +2,9 @@
 
 ``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
 """
-from . import autograd, creation, linalg, nn, ops, optim, random, serialization
+import sys as _sys
+
+from . import arguments, autograd, creation, linalg, nn, ops, optim, random, serialization
 from .autograd.backward_pass import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .dtype import (
     Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
@@ -17,3 +19,7 @@ from .tensor import Tensor
 # Every operation and factory is public under its own name; a Tensor method of the same name does the same.
 globals().update(ops.PUBLIC)
 globals().update({name: getattr(module, name) for module in (creation, random, serialization) for name in module.__all__})
+
+# A call that fails by its arguments says what PyTorch says.
+arguments.install({"": _sys.modules[__name__], "Tensor": Tensor, "nn.functional": nn.functional, "linalg": linalg},
+                  {"Tensor": Tensor, "torch.Generator": random.Generator})

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .function import OPS, Op, compile_operation, forward_source, numpy_names, op
+from .function import OPS, Op, compile_operation, forward_source, op
 from .grad_mode import state
 from .graph import Node
 from .inplace import check_inplace, check_view
@@ -39,7 +39,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
         return self
 
     method.__name__, method.__doc__ = name, f"`{name[:-1].strip('_')}` in place: this tensor gets the new shape."
-    setattr(Tensor, name, numpy_names(method))
+    setattr(Tensor, name, method)
     return method
 
 

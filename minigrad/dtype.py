@@ -148,6 +148,8 @@ class device:
     __slots__ = ("type", "index")
 
     def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
+        if not isinstance(type, (str, device)):
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
         name = type.type if isinstance(type, device) else type
         if name.split(":")[0] != "cpu":
             raise RuntimeError(f"minigrad has the device 'cpu' only, not '{name}'")
@@ -199,12 +201,21 @@ class Size(tuple):
         return Size(super().__add__(tuple(other)))
 
 
+def _limited(name: str, type: Any) -> dtype:
+    if not isinstance(type, dtype) and type not in (int, float, bool):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}")
+    return of_numpy[to_numpy(type)]
+
+
 class finfo:
     """Limits of a floating-point type: ``eps``, ``max``, ``min``, ``tiny``."""
 
-    def __init__(self, d: dtype | None = None) -> None:
-        info = np.finfo((d or _default[0]).numpy)
-        self.dtype, self.bits = (d or _default[0]).name, info.bits
+    def __init__(self, type: dtype | None = None) -> None:
+        d = _default[0] if type is None else _limited("finfo", type)
+        if not d.is_floating_point:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+        info = np.finfo(d.numpy)
+        self.dtype, self.bits = d.name, info.bits
         for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
             setattr(self, name, float(getattr(info, name)))
 
@@ -212,6 +223,11 @@ class finfo:
 class iinfo:
     """Limits of an integer type: ``max``, ``min``, ``bits``."""
 
-    def __init__(self, d: dtype) -> None:
+    def __init__(self, type: dtype) -> None:
+        d = _limited("iinfo", type)
+        if d.is_floating_point:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if d is bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(d.numpy)
         self.dtype, self.bits, self.max, self.min = d.name, info.bits, int(info.max), int(info.min)

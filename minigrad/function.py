@@ -115,29 +115,16 @@ def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None
 def public(*aliases: str, method: bool = True, function: bool = True) -> Callable[[Callable], Callable]:
     """Give a function its places: a Tensor method and one of `minigrad`'s functions, under its name and aliases.
 
-    As in PyTorch, ``axis`` and ``keepdims`` are accepted for ``dim`` and ``keepdim`` there. The module's own name stays bound
-    to the function itself, for speed.
+    `arguments.install` dresses them there; the module's own name stays bound to the function itself, for speed.
     """
     def place(raw: Callable) -> Callable:
-        exposed = numpy_names(raw) if "dim" in _parameters(raw)[0] else raw
         for name in (raw.__name__, *aliases):
             if method or name.startswith("__"):
-                setattr(Tensor, name, exposed)
+                setattr(Tensor, name, raw)
             if function and not name.startswith("__"):
-                PUBLIC[name] = exposed
+                PUBLIC[name] = raw
         return raw
     return place
-
-
-def numpy_names(function: Callable) -> Callable:
-    """The function, which takes ``axis`` and ``keepdims`` as well."""
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
-            if theirs in kwargs and ours not in kwargs:
-                kwargs[ours] = kwargs.pop(theirs)
-        return function(*args, **kwargs)
-    return call
 
 
 @functools.cache

@@ -151,7 +151,7 @@ class inference_mode(_GradMode):
 
     def __new__(cls, mode: bool | Callable = True) -> Any:
         context = super().__new__(cls)
-        if callable(mode):
+        if not isinstance(mode, bool):
             context.__init__()
             return context(mode)
         return context

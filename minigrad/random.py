@@ -37,6 +37,8 @@ class Generator:
     """A stream of random numbers; ``default_generator`` is the one that is used unless a ``generator=`` is given."""
 
     def __init__(self, device: Any = "cpu") -> None:
+        if not isinstance(device, (str, dtypes.device)):
+            raise TypeError(f"Generator(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
         self.device = dtypes.device(device)
         self.manual_seed(FIRST_SEED)
 

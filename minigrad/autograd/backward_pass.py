@@ -21,6 +21,8 @@ class Variable(metaclass=_VariableMeta):
     """What tensors with gradients were called before PyTorch 0.4: ``Variable(t, requires_grad=True)`` is t with that flag."""
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         return data.detach().requires_grad_(requires_grad)
 
 

@@ -226,7 +226,17 @@ class _Function(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        given = self.__signature__.bind(*args, **kwargs)
+        try:
+            given = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            most = sum(n not in self.keywords for n in self.options) + 1
+            text = str(error).replace("too many positional arguments", (
+                f"takes {f'from 1 to {most} positional arguments' if most > 1 else '1 positional argument'} but {len(args) + 1} "
+                "were given"))
+            unknown = next((n for n in kwargs if n not in self.options), None)
+            if unknown is not None:
+                text = f"got an unexpected keyword argument '{unknown}'"
+            raise TypeError(f"{type(self).__name__}.__init__() {text}") from None
         given.apply_defaults()
         for name, value in given.arguments.items():
             if name in self.buffers_among_options:

@@ -868,12 +868,21 @@ def bitwise_right_shift(self: Tensor, other: Operand):
     return self >> other
 
 
-@op("__invert__", inplace=True)
+@op(inplace=True)
 def bitwise_not(self: Tensor):
     """``~self``, elementwise."""
     if self.dtype.kind == "f":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dtypes.of_numpy[self.dtype].scalar_type}'")
     return ~self
+
+
+def _invert(self: Tensor) -> Any:
+    if self.is_floating_point():
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+Tensor.__invert__ = _invert
 
 
 # Writing --------------------------------------------------------------------------------

@@ -529,6 +529,10 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 @public()
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs (with weights: their sums)."""
+    if input.array.dtype.kind == "f":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
+    if input.ndim != 1 or (input.array < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     return wrap(np.bincount(input.array, None if weights is None else weights.array, minlength))
 
 

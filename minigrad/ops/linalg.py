@@ -285,6 +285,9 @@ def _trace_backward(grad: Any, sizes: tuple) -> Any:
 @public(method=False)
 def einsum(equation: str, *operands: Any) -> Any:
     """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``."""
+    if not isinstance(equation, str) or not operands:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+                         "subscripts list")
     operands = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
     terms, _, output = equation.replace(" ", "").partition("->")
     terms = terms.split(",")

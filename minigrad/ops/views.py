@@ -14,7 +14,7 @@ from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
 from ..dtype import Size
 from ..engine import can_sum_to
-from ..function import PUBLIC, numpy_names, op, public, shape_error
+from ..function import PUBLIC, op, public, shape_error
 from ..grad_mode import state
 from ..inplace import view_of
 from ..tensor import Tensor, check_dim, gradient_edge, wrap
@@ -527,7 +527,7 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
     return split(self, split_size, dim)
 
 
-Tensor.split = numpy_names(_split_method)
+Tensor.split = _split_method
 
 
 @public()

@@ -63,7 +63,6 @@ PENDING: frozenset[str] = frozenset((
     "errors::reduction_of_nothing",
     "errors::indexing",
     "errors::conversions",
-    "errors::dtypes",
     "errors::in_place",
     "errors::arguments",
     "ops_elementwise::floor_divide",
