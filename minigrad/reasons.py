@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import linecache
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import CodeType
 
 NON_LEAF_GRAD = (
@@ -170,3 +172,155 @@ VIEW_ORIGINS = {
                  "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
                  "Function."),
 }
+
+
+# Why a tensor is as it is ---------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Facts:
+    """What `why` knows of a tensor: what it says of itself, and what the program's text says of it.
+
+    Attributes
+    ----------
+    name, node, dtype : str
+        Its name, its grad_fn's name ("" if it is None), its type.
+    made : str
+        The line that gave it its name, "`z = x * y` (line 3)"; "" if no text is known. `how` that happened: "made" from
+        plain numbers, "computed", "detached", or "" (unknown).
+    block, late, off : str
+        What switched the recording off there; the line that gave an input its flag only afterwards; the line that took the
+        tensor's own flag or history away.
+    inputs, requiring : tuple of str
+        The names that went in, and those of them that require grad (where the tensor does not: today, not then).
+    backward, root : str
+        The last line that called backward(), and on what.
+    reached : bool or None
+        Whether the recorded graph leads from there to this tensor; None if that is not known.
+    cut, cleared, asked : str
+        The line that keeps the graph away from it; one that emptied .grad; a retain_grad() behind the backward pass.
+    raised : str
+        What that backward() call raised.
+    """
+
+    name: str
+    requires_grad: bool
+    is_leaf: bool
+    retains_grad: bool = False
+    has_grad: bool = False
+    floating: bool = True
+    dtype: str = ""
+    node: str = ""
+    how: str = ""
+    made: str = ""
+    block: str = ""
+    late: str = ""
+    off: str = ""
+    inputs: tuple[str, ...] = ()
+    requiring: tuple[str, ...] = ()
+    backward: str = ""
+    root: str = ""
+    reached: bool | None = None
+    cut: str = ""
+    cleared: str = ""
+    asked: str = ""
+    raised: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When `holds`, `because` is why; `mend` is what to write instead. Both name facts in braces."""
+
+    name: str
+    holds: Callable[[Facts], bool]
+    because: str
+    mend: str = ""
+
+
+# Why a tensor does not require grad; the first rule that holds explains it. Its .grad and .grad_fn are None for the same reason.
+NOT_RECORDED = (
+    Rule("no slope", lambda f: not f.floating, "{name} holds {dtype}, and only floating point numbers can have a gradient.",
+         "Make it floating point: 2.0, not 2; a comparison or an index never has a gradient."),
+    Rule("switched off", lambda f: bool(f.off), "{off} took it away.", "Leave that line out."),
+    Rule("detached", lambda f: f.how == "detached", "{made} shares the memory and leaves the history behind.",
+         "Use the tensor itself where the gradient must pass."),
+    Rule("recording was off", lambda f: f.how == "computed" and bool(f.block),
+         "{made} ran while the recording was off ({block}).", "Move the line out of that block."),
+    Rule("flag came late", lambda f: f.how == "computed" and bool(f.late),
+         "{made} ran before {late}; a graph that exists does not change with a flag.", "Set the flag first, then compute."),
+    Rule("no input asks", lambda f: f.how == "computed" and not f.requiring,
+         "{made} was computed from {inputs}, and none of them requires grad.",
+         "Set the flag where an input is made: requires_grad=True."),
+    Rule("not recorded", lambda f: f.how == "computed",
+         "{made} was not recorded, although {requiring} requires grad now.", "Compute it again, with the recording on."),
+    Rule("never asked", lambda f: f.how == "made", "{made} did not ask for it, and a tensor's flag is off unless it does.",
+         "Write requires_grad=True there, or {name}.requires_grad_() before it is used."),
+    Rule("unknown", lambda f: True, NO_GRAPH_NOTE, "Set the flag where it is made, or compute it with the recording on."),
+)
+RULES: dict[str, tuple[Rule, ...]] = {
+    "requires_grad": (
+        Rule("view shows the flag", lambda f: f.requires_grad and f.is_leaf and bool(f.block) and f.how == "computed",
+             "{made} made a view while the recording was off ({block}). Such a view shows the flag of the tensor that it looks "
+             "at, and is not in the graph.", "Make the view outside that block to have it recorded."),
+        Rule("leaf asks", lambda f: f.requires_grad and f.is_leaf, "{name} is a leaf, and its flag is on{by}.",
+             "{name}.requires_grad_(False) switches it off."),
+        Rule("comes from", lambda f: f.requires_grad, "{name} was computed{from_}; one input that requires grad is enough.",
+             "{name}.detach() is the same value without history."),
+    ),
+    "grad_fn": (
+        Rule("recorded", lambda f: bool(f.node), "{name} was computed{from_}, recorded as {node}."),
+        Rule("leaf", lambda f: f.requires_grad, "{name} is a leaf: nothing that was recorded computed it. Its gradient is "
+             "collected by an AccumulateGrad, and {name}.grad is where it ends."),
+    ),
+    "is_leaf": (
+        Rule("result", lambda f: not f.is_leaf, "{name} was computed{from_}, so the graph goes on behind it.",
+             "{name}.detach() is a leaf; for a parameter, set requires_grad on the finished value."),
+        Rule("asked", lambda f: f.requires_grad, "{name} is where the graph ends: its flag is on, and nothing recorded made it."),
+        Rule("no history", lambda f: True, "{name} does not require grad, and every such tensor is called a leaf."),
+    ),
+    "retains_grad": (
+        Rule("asked", lambda f: f.retains_grad, "{name}.retain_grad() was called."),
+        Rule("leaf", lambda f: f.is_leaf, "{name} is a leaf: a leaf that requires grad keeps its gradient anyway."),
+        Rule("not asked", lambda f: True, "Nobody called {name}.retain_grad().", "Call it before backward()."),
+    ),
+    "grad": (
+        Rule("collected", lambda f: f.has_grad and f.is_leaf,
+             "{name} is a leaf, and what {backward} brought was added to {name}.grad.",
+             "The next backward() adds to it: {name}.grad = None, or zero_grad(), begins anew."),
+        Rule("kept", lambda f: f.has_grad, "{name} is a result, but {name}.retain_grad() asked to keep its gradient."),
+        Rule("no backward yet", lambda f: f.requires_grad and not f.backward,
+             "Nothing has called backward() yet; a gradient that was not computed is None, not 0.", "Call backward() on the result."),
+        Rule("backward raised", lambda f: f.requires_grad and bool(f.raised), "{backward} raised, so nothing arrived.",
+             "See the note under that error."),
+        Rule("cleared", lambda f: f.requires_grad and bool(f.cleared), "{cleared} emptied it after {backward}.",
+             "Read the gradient before it is cleared."),
+        Rule("not reached", lambda f: f.requires_grad and f.reached is False,
+             "{backward} did not come to {name}: no recorded path leads to it{cut}.",
+             "Use {name} itself in what {root} is computed from, with the recording on."),
+        Rule("asked too late", lambda f: not f.is_leaf and bool(f.asked),
+             "{asked} came after {backward}, which had dropped the gradient by then.", "Call retain_grad() before backward()."),
+        Rule("not kept", lambda f: f.requires_grad and not f.is_leaf and not f.retains_grad,
+             "{name} is a result: backward() passes its gradient on and does not keep it.",
+             "Call {name}.retain_grad() before backward()."),
+        Rule("not arrived", lambda f: f.requires_grad, "Nothing has arrived: {backward} did not finish, or ran before {name} was used.",
+             "Call backward() on a result that {name} goes into."),
+    ),
+}
+
+
+def explain(facts: Facts, attribute: str) -> tuple[str, str, str]:
+    """The rule's name, why a tensor's attribute is what it is, and how to mend it."""
+    rules = (*RULES[attribute], *(NOT_RECORDED if attribute != "is_leaf" else ()))
+    rule = next(rule for rule in rules if rule.holds(facts))
+    words = vars(facts) | {
+        "inputs": _and(facts.inputs) or "plain numbers", "requiring": _and(facts.requiring), "made": facts.made or facts.name,
+        "by": f": {facts.made}" if facts.made else "", "backward": facts.backward or "backward()",
+        "from_": (f" by {facts.made}" if facts.made else "") + (f" from {_and(facts.requiring)}" if facts.requiring else ""),
+        "cut": f"; {facts.cut} cuts it off" if facts.cut else "", "root": facts.root or "the result"}
+    because = rule.because.format(**words)
+    if attribute == "grad" and rule in NOT_RECORDED:
+        because = f"{facts.name} does not require grad, so no gradient is kept for it. {because}"
+    return rule.name, because, rule.mend.format(**words)
+
+
+def _and(names: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

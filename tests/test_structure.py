@@ -17,7 +17,7 @@ LAYERS = """
     grad_mode dtype arguments reasons storage graph engine printing tensor inplace function copy_slices creation ops random linalg
     autograd.graph autograd.backward_pass autograd.function autograd.functional autograd.gradcheck autograd
     nn optim serialization __init__
-    picture lab why
+    picture why lab
 """.split()
 OUTSIDE = {                                 # packages from outside, and the only part of minigrad that may use each
     "IPython": ("lab", "picture"), "ipywidgets": ("lab",), "anywidget": ("lab",), "traitlets": ("lab",),

@@ -1,17 +1,18 @@
-"""Labs: the parts of minigrad that one can touch. ``%load_ext minigrad.lab`` makes ``%%explore`` known."""
+"""Labs: the parts of minigrad that one can touch. ``%load_ext minigrad.lab`` makes the magics known."""
 from __future__ import annotations
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from .explore import Explorer, explore, last
 from .gate import Gate, gate
-from .notebook import answers, export
+from .notebook import answers, explain_line, export
 from .traceback import install
 
 __all__ = ["Explorer", "Gate", "answers", "export", "gate", "last"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext minigrad.lab`` calls: ``%%explore``, and tracebacks that end at the cell's own line."""
+    """What ``%load_ext minigrad.lab`` calls: ``%%explore``, ``%why``, and tracebacks that end at the cell's own line."""
     install(shell)
     shell.register_magic_function(explore, "cell")
+    shell.register_magic_function(explain_line, "line", "why")

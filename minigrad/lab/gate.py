@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..picture import Figure, Recorder
+from ..picture.program import is_tensor
+from ..reasons import RULES
+from ..why import explained, lines_of
 from . import notebook
 from .gate_view import gate_html, gate_static
 from .run import Outcome, Snapshot, failure, run
@@ -111,9 +114,20 @@ class Gate:
         """Whether this question was answered as the program answers it."""
         return agrees(self.guesses.get(ask.text, "?"), self.answers[ask.text])
 
-    def belief(self, ask: Ask, guess: str) -> str:
-        """What somebody believes who answers this, as far as the question's author says."""
+    def belief(self, ask: Ask) -> str:
+        """What somebody believes who answers so, as far as the question's author says."""
+        guess = self.guesses.get(ask.text, "")
         return next((text for wrong, text in self.believes.get(ask.text, {}).items() if agrees(guess, Answer(wrong))), "")
+
+    def reason(self, ask: Ask) -> str:
+        """Why the program answers as it does, if the question is about an attribute of a tensor."""
+        name, _, attribute = ask.text.rpartition(".")
+        tensor, failed = self.outcome.namespace.get(name), self.outcome.failure
+        if not is_tensor(tensor) or attribute not in RULES:
+            return ""
+        lines = lines_of(self.program)
+        why = explained(tensor, attribute, name, self.outcome.namespace, lines, failed.text if failed else "")
+        return f"{why.because} {why.mend}".strip()
 
     @property
     def complete(self) -> bool:

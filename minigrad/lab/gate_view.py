@@ -93,16 +93,16 @@ def _row(gate: Gate, ask: Ask) -> Html:
     else:
         answer = tag("input", type="text", value=guess, placeholder="None, or a value", aria_label=label, disabled=locked,
                      key=f"guess-{number}", class_="mg-field", spellcheck="false", autocomplete="off", send={"guess": ask.text})
-    return tag("div", tag("code", label, class_="mg-asked"), answer, *(_verdict(gate, ask, guess) if gate.revealed else ()),
+    return tag("div", tag("code", label, class_="mg-asked"), answer, *(_verdict(gate, ask) if gate.revealed else ()),
                class_="mg-row", key=f"row-{number}")
 
 
-def _verdict(gate: Gate, ask: Ask, guess: str) -> list[Html]:
-    said = gate.answers[ask.text]
+def _verdict(gate: Gate, ask: Ask) -> list[Html]:
     right = gate.hits(ask)
-    mark = tag("span", "✓ " if right else "✗ ", tag("code", said.text), class_="mg-right" if right else "mg-wrong")
-    belief = "" if right else gate.belief(ask, guess)
-    return [mark, tag("div", belief, class_="mg-belief")] if belief else [mark]
+    mark = tag("span", "✓ " if right else "✗ ", tag("code", gate.answers[ask.text].text), class_="mg-right" if right else "mg-wrong")
+    belief = "" if right else gate.belief(ask)
+    said = join([join([tag("em", "who answers this believes: "), belief, ". "]) if belief else "", gate.reason(ask)])
+    return [mark, tag("div", said, class_="mg-belief")] if said else [mark]
 
 
 # Around it -----------------------------------------------------------------------------------------------------------------

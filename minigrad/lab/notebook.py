@@ -1,4 +1,4 @@
-"""What the labs know of the notebook around them: the file beside it that keeps the answers."""
+"""What the labs know of the notebook around them: the text of its cells, and the file beside it that keeps answers."""
 from __future__ import annotations
 
 import csv
@@ -7,7 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["answers", "export", "keep", "kept"]
+from IPython import get_ipython
+
+from ..why import explained, notebook_lines
+
+__all__ = ["answers", "explain_line", "export", "keep", "kept"]
 
 FILE = "answers.json"
 
@@ -57,3 +61,12 @@ def export(path: str = "answers.csv") -> Path:
         table.writeheader()
         table.writerows(answers())
     return Path(path)
+
+
+def explain_line(line: str) -> None:
+    """``%why y.grad``: say why a tensor's attribute is what it is; ``%why y`` asks about its gradient."""
+    names = get_ipython().user_ns
+    expression, _, attribute = line.strip().rpartition(".")
+    if not expression or not hasattr(type(eval(expression, names)), "requires_grad"):
+        expression, attribute = line.strip(), "grad"
+    print(explained(eval(expression, names), attribute, expression, names, notebook_lines(names["In"])))
