@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import dtype as dtypes
+from .inplace import write_out
 
 # The parser's types: what texts call them, and what fits. (The classes of tensors and generators are told by `kinds`, below.)
 NAMES = {
@@ -288,8 +289,9 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
     return f"{text}{got}, but expected ({signatures[0].printed})"
 
 
-def explained(function: Callable, full_name: str, rename: bool) -> Callable:
-    """The function, whose failed calls say what PyTorch says; with `rename` it takes ``axis`` and ``keepdims`` as well."""
+def explained(function: Callable, full_name: str, signatures: list[str]) -> Callable:
+    """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
+    rename, takes_out = (any(word in text for text in signatures) for word in (" dim", " Tensor out="))
     no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -297,6 +299,8 @@ def explained(function: Callable, full_name: str, rename: bool) -> Callable:
         if rename and kwargs:
             given = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
         try:
+            if takes_out and given.get("out") is not None:
+                return write_out(full_name, function, args, **given)
             result = function(*args, **given)
         except Exception as error:
             problem = refusal(full_name, args, kwargs)
@@ -318,4 +322,4 @@ def install(spaces: dict[str, Any], classes: dict[str, type]) -> None:
         space, _, name = full_name.rpartition(".")
         function = vars(spaces[space]).get(name)
         if callable(function):
-            setattr(spaces[space], name, explained(function, full_name, any(" dim" in text for text in signatures)))
+            setattr(spaces[space], name, explained(function, full_name, signatures))

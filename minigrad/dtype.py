@@ -80,6 +80,12 @@ def to_numpy(d: Any) -> np.dtype:
     return python.numpy
 
 
+def refuse(array: np.ndarray, kinds: str, kernel: str) -> None:
+    """Raise where PyTorch has no such kernel for an array's type: one of `kinds`, of "b" (bool), "i", "u" and "f"."""
+    if array.dtype.kind in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy[array.dtype].scalar_type}'")
+
+
 def _kind(d: np.dtype) -> int:
     return 0 if d.kind == "b" else 1 if d.kind in "iu" else 2
 

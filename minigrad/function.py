@@ -39,9 +39,6 @@ from .graph import NO_EDGE, Node, next_sequence, special, version_of  # noqa: F4
 from .inplace import alias, check_inplace, check_memory, check_write, view_of, write  # noqa: F401
 from .tensor import Tensor, gradient_edge, wrap  # noqa: F401
 
-# NumPy warns of 1 / 0 and its like, PyTorch does not. (np.errstate around each operation would cost as much as the operation.)
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
-
 # What a node can keep of an argument instead of the tensor itself, by the ending of its name.
 DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
            "_dim": "{}_.ndim"}
@@ -51,6 +48,20 @@ ARRAY = (np.ndarray, np.generic)
 Operand = Any           # in a kernel's signature: a tensor or a number without a derivative; ``Tensor``: a tensor, not a number
 OPS: dict[str, Op] = {}
 PUBLIC: dict[str, Callable] = {}        # what `minigrad` exports as functions
+
+
+def keep_quiet() -> None:
+    """Put the filter that silences the kernels before those that the user has set since.
+
+    NumPy warns of 1 / 0 and its like, PyTorch does not. ``np.errstate`` around each operation would cost as much as the
+    operation; a look at the first filter does not show in a measurement.
+    """
+    global quiet
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+    quiet = warnings.filters[0]
+
+
+keep_quiet()
 
 
 class _Watch:
@@ -154,7 +165,8 @@ class Op:
         self.strict = [n for n in self.params[1:] if kinds[n] == "Tensor"]
         self.several = outputs == "list" or len(outputs) > 1
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
-        self.number_form = self.node_name = self.node_class = None
+        self.number_form = self.number = self.node_name = self.node_class = None
+        self.number_always = False
         self.write: Callable[[], str] = str
         if formulas:
             self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
@@ -198,7 +210,7 @@ def _parameters(function: Callable) -> tuple[list[str], list[str], dict[str, Any
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
-       method: bool = True, number: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
+       method: bool = True, number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
     Parameters
@@ -222,8 +234,9 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         Further names that PyTorch's node shows as ``_saved_<name>`` though the formula here does not need them.
     method : bool
         Whether it is a Tensor method too; a name with a leading underscore is neither method nor function.
-    number : str
-        The node's name where a backward formula calls it with a number as its second argument.
+    number, scalar : str
+        The node's name with a number as the last argument, where PyTorch has an operation of its own for that: ``scalar``
+        always, ``number`` only in a backward formula (a user's ``x * 3`` makes a tensor of the 3).
     **formulas
         For each differentiable argument, its gradient.
     """
@@ -231,9 +244,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
 
     def declare(kernel: Callable) -> Callable:
         operation = Op(kernel, formulas, node=node, **facts)
-        if number:
-            first = operation.params[0]
-            operation.number_form = compile_operation(Op(kernel, {first: formulas[first]}, node=number, tex=tex), forward_source)
+        if number or scalar:
+            _add_number_form(operation, number or scalar, forward_source, always=not number)
         call = compile_operation(operation, forward_source)
         OPS[operation.name] = operation
         special_names = [n for n in names if n.startswith("__")]
@@ -246,6 +258,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
             twin = Op(kernel, formulas, node=operation.node_name, inplace=True, **facts)
             twin.name, twin.node_class = operation.name + "_", operation.node_class
             OPS[twin.name] = twin
+            if scalar:
+                _add_number_form(twin, scalar, _inplace_source, always=True)
             write_in_place = compile_operation(twin, _inplace_source)
             for name in (operation.name, *plain_names):
                 setattr(Tensor, name + "_", write_in_place)
@@ -254,6 +268,19 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
                     setattr(Tensor, "__i" + name.removeprefix("__"), compile_operation(twin, _inplace_source, "return NotImplemented"))
         return call
     return declare
+
+
+def _add_number_form(operation: Op, node: str, text: Callable[[Op, str | None], str], always: bool) -> None:
+    """Give an operation its form with a number as the last argument: the same kernel and formulas, but for that argument's."""
+    last = [n for n in operation.params if n not in operation.keyword_only][-1]
+    form = Op(operation.kernel, {n: f for n, f in operation.formulas.items() if n != last}, node=node, tex=operation.tex,
+              inplace=operation.inplace, promote=operation.promote if always else None)
+    form.name = operation.name
+    if form.promote:
+        form.tensor_params = operation.tensor_params        # the number takes part in the promotion
+    operation.number, operation.number_always = last, always
+    operation.number_form = compile_operation(form, text)
+    OPS[f"{form.name} of a number"] = form
 
 
 # Compiling a declaration ---------------------------------------------------------------------------------------------------
@@ -314,6 +341,8 @@ def _function(operation: Op, *blocks: str) -> str:
     parts = [f"{n}=default_{n}" if n in operation.defaults else n for n in operation.params]
     if operation.keyword_only:
         parts.insert(len(parts) - len(operation.keyword_only), "*")
+    if operation.number_always:
+        blocks = (f"if isinstance({operation.number}, (int, float)):\n    return {_call(operation, 'number_form', ())}\n", *blocks)
     body = "\n".join(block.strip("\n") for block in blocks if block)
     return f"def {operation.name}({', '.join(parts)}):\n" + indent(body, "    ") + "\n"
 
@@ -346,9 +375,9 @@ def _arguments(operation: Op, reject: str | None) -> str:
     if not same:
         return text
     text += f"if not ({' and '.join(same)}):\n"
-    if operation.number_form is not None and not operation.inplace:
-        text += (f"    if formula.running and {others[0]}.__class__ in (int, float):\n"
-                 f"        return number_form({first}, {others[0]})\n")
+    if operation.number and not operation.number_always:
+        text += (f"    if formula.running and {operation.number}.__class__ in (int, float):\n"
+                 f"        return number_form({first}, {operation.number})\n")
     if hasattr(operation.kernel, "check"):
         text += f"    kernel.check({', '.join(arrays)})\n"
     return text + (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
@@ -356,18 +385,20 @@ def _arguments(operation: Op, reject: str | None) -> str:
                    f"    {_tuple(arrays)[1:-1]} = common\n")
 
 
-def _call(operation: Op, arrays: Iterable[str]) -> str:
-    """The text of the kernel's call, on the arrays of those arguments and on the others as they are."""
-    return "kernel({})".format(", ".join(
+def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:
+    """The text of a call with all arguments: the arrays of those, the others as they are."""
+    return function + "({})".format(", ".join(
         f"{n}={n}" if n in operation.keyword_only else f"{n}_" if n in arrays else n for n in operation.params))
 
 
 def _run(operation: Op) -> str:
-    """Run the kernel. NumPy's warnings of 1 / 0 are PyTorch's silence even where warnings are made errors."""
-    call = _call(operation, operation.tensor_params)
-    text = f"try:\n    array = {call}\nexcept RuntimeWarning:\n    with np.errstate(all='ignore'):\n        array = {call}\n"
+    """Run the kernel, in silence."""
+    call = f"array = {_call(operation, 'kernel', operation.tensor_params)}\n"
+    text = "if not warnings.filters or warnings.filters[0] is not quiet:\n    keep_quiet()\n"
     if operation.promote:
-        text += f"except ValueError:\n    raise shape_error({', '.join(f'{n}_' for n in operation.tensor_params)}) from None\n"
+        arrays = ", ".join(f"{n}_" for n in operation.tensor_params)
+        call = f"try:\n    {call}except ValueError:\n    raise shape_error({arrays}) from None\n"
+    text += call
     if not operation.several:
         text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
     return text
@@ -400,6 +431,8 @@ def _node(operation: Op, array: str, result: str) -> str:
     The result of an in-place operation is remembered later, after the write.
     """
     edges = "tuple(edges)" if "tensors" in operation.formulas else _tuple(f"edge_{i}" for i in range(len(operation.formulas)))
+    if operation.node_name == "torch::autograd::NotImplemented":
+        edges = f"tuple([edge for edge in {edges} if edge is not NO_EDGE])"
     text = f"node = new(NodeClass)\nnode.next_functions = {edges}\nnode.hooks = None\nnode._number = next_sequence()\n"
     text += f"expect(node, {result})\n" if operation.several else f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n"
     if operation.attributes:
@@ -443,7 +476,7 @@ def _observe(operation: Op, outputs: str, recorded: str) -> str:
 def forward_source(operation: Op, reject: str | None = None) -> str:
     """The text of the operation."""
     first = operation.params[0]
-    plain = _call(operation, ())
+    plain = _call(operation, "kernel", ())
     if first == "tensors":
         entry = f"if not any(isinstance(t, Tensor) for t in tensors):\n    return {plain}\n"
     else:

@@ -5,6 +5,8 @@ write depends on how the view came to be (`View.origin`); everything here runs b
 """
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -126,3 +128,25 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
     """Overwrite the elements, and count it in the version that views and detached aliases share."""
     tensor.array[...] = array
     tensor._storage.bump()
+
+
+def write_out(name: str, function: Callable, args: tuple, out: Tensor, **kwargs: Any) -> Tensor:
+    """Run an operation and write its result into the tensor ``out``.
+
+    Raises
+    ------
+    RuntimeError
+        "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments …"
+    """
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if state.recording and any(isinstance(x, Tensor) and x.requires_grad for x in (*args, *kwargs.values(), out)):
+        raise RuntimeError(f"{name}(): {reasons.OUT_OF_GRAD}")
+    array = function(*args, **kwargs).array
+    if array.shape != out.array.shape:
+        if out.array.size:
+            warnings.warn(reasons.OUT_RESIZED.format(list(out.array.shape), list(array.shape)), stacklevel=4)
+        out.data = wrap(np.empty(array.shape, out.array.dtype))
+    check_write(out, array)
+    write(out, array)
+    return out

@@ -47,6 +47,12 @@ DETACH_VIEW = (
     "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
     "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
 
+OUT_OF_GRAD = "functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+OUT_RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does not match the required output shape {}. "
+    "This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You "
+    "can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
+
 _warned: set[str] = set()
 _warn_always = [False]
 

@@ -8,35 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..function import OPS, PUBLIC, Operand, op, public, shape_error
+from ..dtype import refuse
+from ..function import PUBLIC, Operand, op, public, shape_error
 from ..tensor import Tensor, wrap
 
-
-def two_forms(name: str, number: Callable, tensor: Callable, dunder: str = "", method: bool = True) -> Callable:
-    """An operation of which PyTorch has two, with nodes of their own: its last argument is a number or a tensor."""
-    last = tensor.op.params[-1] if not tensor.op.keyword_only else tensor.op.params[-2]
-
-    def choose(name: str, number: Callable, tensor: Callable, doc: str) -> Callable:
-        def call(input: Any, *args: Any, **kwargs: Any) -> Any:
-            value = kwargs[last] if last in kwargs or not args else args[-1]
-            return (number if isinstance(value, (int, float)) else tensor)(input, *args, **kwargs)
-        call.__name__, call.__doc__ = name, doc
-        return public(method=method, function=not name.endswith("_"))(call)
-
-    def operator(function: Callable) -> Callable:
-        return lambda self, other: function(self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented
-
-    call = choose(name, number, tensor, tensor.__doc__)
-    if number.op.name + "_" in OPS:
-        twin = choose(name + "_", *(getattr(Tensor, f.op.name + "_") for f in (number, tensor)), f"`{name}` in place.")
-        if dunder:
-            setattr(Tensor, "__i" + dunder.removeprefix("__"), operator(twin))
-    if dunder:
-        setattr(Tensor, dunder, operator(call))
-    return call
-
-
-# Elementwise arithmetic --------------------------------------------------------------------------------
+# Arithmetic ----------------------------------------------------------------------------------------------------------------
 
 @op("__add__", "__radd__", tex="{self} + {other}", promote="same", inplace=True, number="AddBackward1",
     self=lambda grad: grad,
@@ -62,12 +38,6 @@ def _checked(kernel: Callable) -> Callable:
     return kernel
 
 
-def _refuse_bool(array: np.ndarray, name: str) -> None:
-    """PyTorch has no such kernel for bool."""
-    if array.dtype.kind == "b":
-        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
-
-
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
@@ -78,23 +48,16 @@ def sub(self, other, *, alpha=1):
     return self - other if alpha == 1 else self - other * alpha
 
 
-@op("__rsub__", tex="{other} - {self}", node="RsubBackward1", promote="same",
-    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+@op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
+    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
 @_checked
-def _rsub_number(self, other: Operand, *, alpha=1):
+def _rsub(self, other, *, alpha=1):
+    """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     _no_bool(self, other)
     return other - self if alpha == 1 else other - self * alpha
 
 
-@op(tex="{other} - {self}", node="RsubBackward0", promote="same",
-    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
-@_checked
-def _rsub_tensor(self, other, *, alpha=1):
-    """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
-    return _rsub_number(self, other, alpha=alpha)
-
-
-rsub = two_forms("rsub", _rsub_number, _rsub_tensor, method=False)
+PUBLIC["rsub"] = _rsub
 
 
 @op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True, number="MulBackward1",
@@ -113,6 +76,64 @@ def div(self, other):
     return self / other
 
 
+def _whole_quotient(self: np.ndarray, other: Any, kernel: Callable, name: str) -> np.ndarray:
+    """What is left of, or whole in, a quotient. PyTorch divides integers by zero with an error, NumPy with a warning."""
+    refuse(self, "b", name)
+    if self.dtype.kind in "iu" and not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+    return kernel(self, other)
+
+
+@op("__mod__", node="RemainderBackward1", scalar="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True,
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
+def remainder(self, other):
+    """The remainder of division, with the sign of the divisor."""
+    return _whole_quotient(self, other, np.mod, "remainder_cpu")
+
+
+@op(node="FmodBackward1", scalar="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * trunc(self / other))
+def fmod(self, other):
+    """The remainder of division, with the sign of the dividend."""
+    return _whole_quotient(self, other, np.fmod, "fmod_cpu")
+
+
+def not_implemented(name: str) -> None:
+    """What a derivative does that PyTorch does not have."""
+    raise RuntimeError(f"derivative for {name} is not implemented")
+
+
+@op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
+    self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
+def floor_divide(self, other):
+    """The quotient rounded down; it has no derivative."""
+    return _whole_quotient(self, other, np.floor_divide, "div_floor_cpu")
+
+
+@op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
+    self=lambda grad, other: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
+def _div_rounded(self, other, rounding_mode):
+    if rounding_mode == "floor":
+        return floor_divide(self, other)
+    if rounding_mode == "trunc":
+        return _whole_quotient(self, other, lambda a, b: np.trunc(a / b).astype(a.dtype), "div_trunc_cpu")
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'")
+
+
+def _divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """The quotient, elementwise; ``rounding_mode="floor"`` and ``"trunc"`` make it whole, with slope 0."""
+    return div(input, other) if rounding_mode is None else _div_rounded(input, other, rounding_mode)
+
+
+def _divide_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`div` in place."""
+    return self.true_divide_(other) if rounding_mode is None else self._div_rounded_(other, rounding_mode)
+
+
+Tensor.div = Tensor.divide = PUBLIC["div"] = PUBLIC["divide"] = _divide
+Tensor.div_ = Tensor.divide_ = _divide_
+
+
 @op("__neg__", "negative", tex="-{self}", inplace=True, self=lambda grad: -grad)
 def neg(self):
     """Minus, elementwise."""
@@ -122,42 +143,37 @@ def neg(self):
     return -self
 
 
-@op(tex=r"\frac{{1}}{{{self}}}", promote="float", inplace=True, self=lambda grad, result: -grad * (result * result))
-def reciprocal(self):
-    """``1 / self``, elementwise."""
-    return 1 / self
+@public("__pos__")
+def positive(input: Any) -> Any:
+    """The tensor itself."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
 
 
-def _rtruediv(self: Tensor, other: Any) -> Tensor:
-    return reciprocal(self) * other
-
-
-Tensor.__rtruediv__ = _rtruediv
-
-
-def _power(base, exponent):
-    """PyTorch computes small powers as products, NumPy calls pow: the last bits differ."""
-    if isinstance(exponent, (int, float)) and base.dtype.kind == "f":
-        if exponent == 2:
-            return base * base
-        if exponent == 3:
-            return base * base * base
-        if exponent == 0.5:
-            return np.sqrt(base)
-        if exponent == -1:
-            return 1 / base
-        if exponent == -2:
-            return 1 / (base * base)
-    if base.dtype.kind in "iu" and np.any(np.asarray(exponent) < 0):
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    if base.dtype.kind == "b":
-        base = base.astype(np.int64)
-    return base ** exponent
-
+# Powers --------------------------------------------------------------------------------------------------------------------
 
 def zeros_of(x: Any) -> Any:
     """Zeros in the shape and type of an array or tensor."""
     return wrap(np.zeros_like(x.array)) if isinstance(x, Tensor) else np.zeros_like(x)
+
+
+# PyTorch computes small powers as products, NumPy calls pow: the last bits differ.
+_SMALL_POWERS = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: np.sqrt, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x)}
+
+
+def _power(base, exponent):
+    if isinstance(exponent, (int, float)):
+        if base.dtype.kind == "f" and exponent in _SMALL_POWERS:
+            return _SMALL_POWERS[exponent](base)
+        if base.dtype.kind != "f" and exponent < 0 and isinstance(exponent, int):
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if base.dtype.kind == "b" and isinstance(exponent, bool):
+            return base if exponent else np.ones_like(base)
+    elif base.dtype.kind != "f" and exponent.dtype.kind in "iu":     # a whole number to -2 is 0, but for 1 and -1
+        return np.where(exponent < 0, np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent % 2), 0)),
+                        base ** np.maximum(exponent, 0)).astype(base.dtype)
+    return (base.astype(np.int64) if base.dtype.kind == "b" else base) ** exponent
 
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward0", inplace=True,
@@ -173,6 +189,7 @@ def _pow_scalar(self, exponent):
     exponent=lambda grad, self, exponent, result:
         grad * where(logical_and(self == 0, exponent >= 0), 0.0, result * log(self)))
 def _pow_tensor(self, exponent):
+    refuse(self, "b", "pow")
     return _power(self, exponent)
 
 
@@ -200,321 +217,67 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
 
 
-Tensor.__rmod__ = lambda self, other: remainder(wrap(np.asarray(other)), self)
-Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
-
-
-@public(function=False)
-def square_(self: Tensor) -> Tensor:
-    """`square` in place."""
-    return self.pow_(2)
-
-
-@public()
-def positive(input: Any) -> Any:
-    """The tensor itself."""
-    if input.array.dtype.kind == "b":
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-    return input
-
-
-Tensor.__pos__ = positive
-
-
 @public()
 def square(input: Any) -> Any:
     """``input ** 2``, elementwise."""
     return pow(input, 2)
 
 
-@op(node="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True, self=lambda grad: grad)
-def _remainder_number(self, other: Operand):
-    _nonzero_divisor(self, other)
-    return np.mod(self, other)
-
-
-@op(node="RemainderBackward1", tex=r"{self} \bmod {other}", promote="same", inplace=True,
-    self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
-def _remainder_tensor(self, other):
-    """The remainder of division, with the sign of the divisor."""
-    _nonzero_divisor(self, other)
-    return np.mod(self, other)
-
-
-@op(node="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True, self=lambda grad: grad)
-def _fmod_number(self, other: Operand):
-    _nonzero_divisor(self, other)
-    return np.fmod(self, other)
-
-
-@op(node="FmodBackward1", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
-    self=lambda grad: grad, other=lambda grad, self, other: -grad * trunc(self / other))
-def _fmod_tensor(self, other):
-    """The remainder of division, with the sign of the dividend."""
-    _nonzero_divisor(self, other)
-    return np.fmod(self, other)
-
-
-remainder = two_forms("remainder", _remainder_number, _remainder_tensor, "__mod__")
-fmod = two_forms("fmod", _fmod_number, _fmod_tensor)
-
-
-def not_implemented(name: str) -> None:
-    """What a derivative does that PyTorch does not have."""
-    raise RuntimeError(f"derivative for {name} is not implemented")
-
-
-@op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
-    self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
-def floor_divide(self, other):
-    """The quotient rounded down; it has no derivative."""
-    _nonzero_divisor(self, other)
-    return np.floor_divide(self, other)
-
-
-@op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
-    self=lambda grad, other: zeros_of(grad), other=lambda grad, self, other: zeros_of(grad))
-def _div_rounded(self, other, rounding_mode):
-    _nonzero_divisor(self, other)
-    if rounding_mode == "floor":
-        return np.floor_divide(self, other)
-    if rounding_mode == "trunc":
-        return np.trunc(self / other).astype(self.dtype)
-    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'")
-
-
-def _divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """The quotient, elementwise; ``rounding_mode="floor"`` and ``"trunc"`` make it whole, with slope 0."""
-    return div(input, other) if rounding_mode is None else _div_rounded(input, other, rounding_mode)
-
-
-def _divide_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """`div` in place."""
-    return self.true_divide_(other) if rounding_mode is None else self._div_rounded_(other, rounding_mode)
-
-
-Tensor.div = Tensor.divide = PUBLIC["div"] = PUBLIC["divide"] = _divide
-Tensor.div_ = Tensor.divide_ = _divide_
-
-
-# Elementwise functions --------------------------------------------------------------------------------
-
-@op(tex=r"e^{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad * result)
-def exp(self):
-    """e to the power, elementwise."""
-    return np.exp(self)
-
-
-@op(tex=r"2^{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad * result * math.log(2))
-def exp2(self):
-    """2 to the power, elementwise."""
-    return np.exp2(self)
-
-
-@op(tex=r"e^{{{self}}} - 1", promote="float", inplace=True, self=lambda grad, result: grad * (result + 1))
-def expm1(self):
-    """e to the power, minus 1, accurate near 0."""
-    return np.expm1(self)
-
-
-@op(tex=r"\ln {self}", promote="float", inplace=True, self=lambda grad, self: div(grad, self))
-def log(self):
-    """Natural logarithm, elementwise."""
-    return np.log(self)
-
-
-@op(tex=r"\log_2 {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * math.log(2)))
-def log2(self):
-    """Logarithm to base 2, elementwise."""
-    return np.log2(self)
-
-
-@op(tex=r"\log_{{10}} {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * math.log(10)))
-def log10(self):
-    """Logarithm to base 10, elementwise."""
-    return np.log10(self)
-
-
-@op(tex=r"\ln(1 + {self})", promote="float", inplace=True, self=lambda grad, self: grad / (self + 1))
-def log1p(self):
-    """Natural logarithm of 1 + x, accurate near 0."""
-    return np.log1p(self)
-
-
-@op(tex=r"\sqrt{{{self}}}", promote="float", inplace=True, self=lambda grad, result: grad / (2 * result))
-def sqrt(self):
-    """Square root, elementwise; the slope at 0 is infinite."""
-    return np.sqrt(self)
-
-
-@op(tex=r"\frac{{1}}{{\sqrt{{{self}}}}}", promote="float", inplace=True, self=lambda grad, result: -0.5 * grad * pow(result, 3))
-def rsqrt(self):
-    """One over the square root, elementwise."""
-    return 1 / np.sqrt(self)
-
-
-@op(tex=r"\sin {self}", promote="float", inplace=True, self=lambda grad, self: grad * cos(self))
-def sin(self):
-    """Sine of an angle in radians."""
-    return np.sin(self)
-
-
-@op(tex=r"\cos {self}", promote="float", inplace=True, self=lambda grad, self: grad * -sin(self))
-def cos(self):
-    """Cosine of an angle in radians."""
-    return np.cos(self)
-
-
-@op(tex=r"\tan {self}", promote="float", inplace=True, self=lambda grad, result: grad * (1 + pow(result, 2)))
-def tan(self):
-    """Tangent of an angle in radians."""
-    return np.tan(self)
-
-
-@op("arcsin", tex=r"\arcsin {self}", promote="float", inplace=True, self=lambda grad, self: grad * rsqrt(-self * self + 1))
-def asin(self):
-    """Inverse sine, in radians."""
-    return np.arcsin(self)
-
-
-@op("arccos", tex=r"\arccos {self}", promote="float", inplace=True, self=lambda grad, self: grad * -rsqrt(-self * self + 1))
-def acos(self):
-    """Inverse cosine, in radians."""
-    return np.arccos(self)
-
-
-@op("arctan", tex=r"\arctan {self}", promote="float", inplace=True, self=lambda grad, self: grad / (self * self + 1))
-def atan(self):
-    """Inverse tangent, in radians."""
-    return np.arctan(self)
-
-
-@op(tex=r"\sinh {self}", promote="float", inplace=True, self=lambda grad, self: grad * cosh(self))
-def sinh(self):
-    """Hyperbolic sine, elementwise."""
-    return np.sinh(self)
-
-
-@op(tex=r"\cosh {self}", promote="float", inplace=True, self=lambda grad, self: grad * sinh(self))
-def cosh(self):
-    """Hyperbolic cosine, elementwise."""
-    return np.cosh(self)
-
-
-@op("arcsinh", tex=r"\operatorname{{arsinh}} {self}", promote="float", inplace=True,
-    self=lambda grad, self: grad * rsqrt(pow(self, 2) + 1))
-def asinh(self):
-    """Inverse hyperbolic sine, elementwise."""
-    return np.arcsinh(self)
-
-
-@op("arccosh", tex=r"\operatorname{{arcosh}} {self}", promote="float", inplace=True,
-    self=lambda grad, self: grad * rsqrt(self * self - 1))
-def acosh(self):
-    """Inverse hyperbolic cosine, elementwise."""
-    return np.arccosh(self)
-
-
-@op("arctanh", tex=r"\operatorname{{artanh}} {self}", promote="float", inplace=True,
-    self=lambda grad, self: grad * (1 / (1 - pow(self, 2))))
-def atanh(self):
-    """Inverse hyperbolic tangent, elementwise."""
-    return np.arctanh(self)
-
-
-@op(tex=r"\operatorname{{erf}}({self})", promote="float", inplace=True,
-    self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
-def erf(self):
-    """The error function, elementwise."""
-    return np.asarray(np.frompyfunc(math.erf, 1, 1)(self), self.dtype)
-
-
-@op(tex=r"\operatorname{{erfc}}({self})", promote="float", inplace=True,
-    self=lambda grad, self: -2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
-def erfc(self):
-    """1 minus the error function, elementwise."""
-    return np.asarray(np.frompyfunc(math.erfc, 1, 1)(self), self.dtype)
-
-
-def _over_square(x: Any, y: Any) -> Any:
-    square = x * x + y * y
-    return masked_fill(reciprocal(square), square == 0, 0)
-
-
-@op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
-    self=lambda grad, self, other: grad * other * _over_square(self, other),
-    other=lambda grad, self, other: grad * -self * _over_square(self, other))
-def atan2(self, other: Tensor):
-    """The angle of the point (other, self), in radians."""
-    return np.arctan2(self, other)
-
-
-@op(tex=r"\sqrt{{{self}^2 + {other}^2}}", promote="float", inplace=True,
-    self=lambda grad, self, result: grad * self / result, other=lambda grad, other, result: grad * other / result)
-def hypot(self, other: Tensor):
-    """The length of the hypotenuse, elementwise."""
-    return np.hypot(self, other)
-
-
-@op(tex=r"\ln(e^{{{self}}} + e^{{{other}}})", promote="float",
-    self=lambda grad, self, other: grad / (1 + exp(other - self)),
-    other=lambda grad, self, other: grad / (1 + exp(self - other)))
-def logaddexp(self, other: Tensor):
-    """The logarithm of a sum of exponentials, accurate for large ones."""
-    return np.logaddexp(self, other)
-
-
-@op(tex=r"{self} \ln {other}", promote="float", inplace=True,
-    self=lambda grad, self, other: grad * masked_fill(log(other), logical_and(self == 0, other <= 0), 0),
-    other=lambda grad, self, other: grad * self / other)
-def xlogy(self, other):
-    """``self * log(other)``, and 0 where `self` is 0."""
-    return np.where((self == 0) & ~np.isnan(other), self.dtype.type(0), self * np.log(other))
-
-
-@op(node="LerpBackward1", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
-    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self))
-def _lerp_tensor(self, end, weight):
-    """From `input` (weight 0) to `end` (weight 1) on a straight line."""
-    return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
-
-
-@op(node="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
-    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
-def _lerp_scalar(self, end, weight):
-    return self + weight * (end - self) if weight < 0.5 else end - (end - self) * (1 - weight)
-
-
-lerp = two_forms("lerp", _lerp_scalar, _lerp_tensor)
-
-
-@op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
-    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
-    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
-def addcmul(self, tensor1, tensor2, *, value=1):
-    """``self + value * tensor1 * tensor2``, elementwise."""
-    return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
-
-
-@op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
-    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
-    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
-def addcdiv(self, tensor1, tensor2, *, value=1):
-    """``self + value * tensor1 / tensor2``, elementwise."""
-    return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
-
-
-@op(inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))
-def nan_to_num(self, nan=None, posinf=None, neginf=None):
-    """Numbers in place of NaN (0) and infinities (the largest and smallest)."""
-    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf) if self.dtype.kind == "f" else self.copy()
-
-
-@op(tex=r"\tanh({self})", promote="float", inplace=True, self=lambda grad, result: _tanh_backward(grad, result))
-def tanh(self):
-    """Hyperbolic tangent, elementwise."""
-    return np.tanh(self)
+Tensor.square_ = lambda self: self.pow_(2)
+Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
+Tensor.__rmod__ = lambda self, other: remainder(wrap(np.asarray(other)), self)
+Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
+
+
+# Functions of one number ---------------------------------------------------------------------------------------------------
+
+def _function(name: str, kernel: Callable, doc: str, tex: str, gradient: Callable, *aliases: str) -> Callable:
+    """A smooth function: of integers in the default floating-point type."""
+    def function(self):
+        return kernel(self)
+    function.__name__, function.__doc__ = name, doc + ", elementwise."
+    return op(*aliases, tex=tex, promote="float", inplace=True, self=gradient)(function)
+
+
+exp = _function("exp", np.exp, "e to the power", r"e^{{{self}}}", lambda grad, result: grad * result)
+exp2 = _function("exp2", np.exp2, "2 to the power", r"2^{{{self}}}", lambda grad, result: grad * result * math.log(2))
+expm1 = _function("expm1", np.expm1, "e to the power, minus 1, accurate near 0", r"e^{{{self}}} - 1",
+                  lambda grad, result: grad * (result + 1))
+log = _function("log", np.log, "Natural logarithm", r"\ln {self}", lambda grad, self: div(grad, self))
+log2 = _function("log2", np.log2, "Logarithm to base 2", r"\log_2 {self}", lambda grad, self: grad / (self * math.log(2)))
+log10 = _function("log10", np.log10, "Logarithm to base 10", r"\log_{{10}} {self}", lambda grad, self: grad / (self * math.log(10)))
+log1p = _function("log1p", np.log1p, "Natural logarithm of 1 + x, accurate near 0", r"\ln(1 + {self})",
+                  lambda grad, self: grad / (self + 1))
+reciprocal = _function("reciprocal", lambda x: 1 / x, "One over the number", r"\frac{{1}}{{{self}}}",
+                       lambda grad, result: -grad * (result * result))
+sqrt = _function("sqrt", np.sqrt, "Square root, whose slope at 0 is infinite", r"\sqrt{{{self}}}",
+                 lambda grad, result: grad / (2 * result))
+rsqrt = _function("rsqrt", lambda x: 1 / np.sqrt(x), "One over the square root", r"\frac{{1}}{{\sqrt{{{self}}}}}",
+                  lambda grad, result: -0.5 * grad * pow(result, 3))
+sin = _function("sin", np.sin, "Sine of an angle in radians", r"\sin {self}", lambda grad, self: grad * cos(self))
+cos = _function("cos", np.cos, "Cosine of an angle in radians", r"\cos {self}", lambda grad, self: grad * -sin(self))
+tan = _function("tan", np.tan, "Tangent of an angle in radians", r"\tan {self}", lambda grad, result: grad * (1 + pow(result, 2)))
+asin = _function("asin", np.arcsin, "Inverse sine, in radians", r"\arcsin {self}",
+                 lambda grad, self: grad * rsqrt(-self * self + 1), "arcsin")
+acos = _function("acos", np.arccos, "Inverse cosine, in radians", r"\arccos {self}",
+                 lambda grad, self: grad * -rsqrt(-self * self + 1), "arccos")
+atan = _function("atan", np.arctan, "Inverse tangent, in radians", r"\arctan {self}",
+                 lambda grad, self: grad / (self * self + 1), "arctan")
+sinh = _function("sinh", np.sinh, "Hyperbolic sine", r"\sinh {self}", lambda grad, self: grad * cosh(self))
+cosh = _function("cosh", np.cosh, "Hyperbolic cosine", r"\cosh {self}", lambda grad, self: grad * sinh(self))
+asinh = _function("asinh", np.arcsinh, "Inverse hyperbolic sine", r"\operatorname{{arsinh}} {self}",
+                  lambda grad, self: grad * rsqrt(pow(self, 2) + 1), "arcsinh")
+acosh = _function("acosh", np.arccosh, "Inverse hyperbolic cosine", r"\operatorname{{arcosh}} {self}",
+                  lambda grad, self: grad * rsqrt(self * self - 1), "arccosh")
+atanh = _function("atanh", np.arctanh, "Inverse hyperbolic tangent", r"\operatorname{{artanh}} {self}",
+                  lambda grad, self: grad * (1 / (1 - pow(self, 2))), "arctanh")
+erf = _function("erf", lambda x: np.asarray(np.frompyfunc(math.erf, 1, 1)(x), x.dtype), "The error function",
+                r"\operatorname{{erf}}({self})", lambda grad, self: 2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
+erfc = _function("erfc", lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), x.dtype), "1 minus the error function",
+                 r"\operatorname{{erfc}}({self})", lambda grad, self: -2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
+tanh = _function("tanh", np.tanh, "Hyperbolic tangent", r"\tanh({self})", lambda grad, result: _tanh_backward(grad, result))
+sigmoid = _function("sigmoid", lambda x: 1 / (1 + np.exp(-x)), "``1 / (1 + exp(-x))``", r"\sigma({self})",
+                    lambda grad, result: _sigmoid_backward(grad, result))
 
 
 @op(tex=r"{grad_output} \odot (1 - {output}^2)",
@@ -525,18 +288,67 @@ def _tanh_backward(grad_output, output):
     return grad_output * (1 - output * output)
 
 
-@op(tex=r"\sigma({self})", promote="float", inplace=True, self=lambda grad, result: _sigmoid_backward(grad, result))
-def sigmoid(self):
-    """``1 / (1 + exp(-x))``, elementwise."""
-    return 1 / (1 + np.exp(-self))
-
-
 @op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}",
     grad_output=lambda grad, output: _sigmoid_backward(grad, output),
     output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output
+
+
+@op(inplace=True, tex=r"\ln \frac{{{self}}}{{1 - {self}}}", self=lambda grad, self, eps: _logit_gradient(grad, self, eps))
+def logit(self, eps=None):
+    """The inverse of sigmoid; with `eps`, of numbers limited to [eps, 1 - eps]."""
+    x = self if self.dtype.kind == "f" else self.astype(dtypes.get_default_dtype().numpy)
+    x = x if eps is None else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
+    return np.log(x / (1 - x))
+
+
+def _logit_gradient(grad: Any, x: Any, eps: float | None) -> Any:
+    low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    return where(logical_or(x < low, x > high), outside, grad / (x * (1 - x)))
+
+
+def _steps(name: str, kernel: Callable, doc: str, tex: str, *aliases: str, refused: str = "", saves: tuple[str, ...] = ()) -> Callable:
+    """A function of slope 0; `refused` is PyTorch's name of the kernel that it does not have for bool."""
+    def function(self):
+        if refused:
+            refuse(self, "b", refused)
+        return kernel(self)
+    function.__name__, function.__doc__ = name, doc + ", elementwise."
+    return op(*aliases, tex=tex, inplace=True, saves=saves, self=lambda grad: zeros_of(grad))(function)
+
+
+def _signs(array):
+    return array.copy() if array.dtype == bool else (array > 0).astype(array.dtype) - (array < 0)
+
+
+sgn = _steps("sgn", _signs, "-1, 0 or 1 by sign, of NaN 0", r"\operatorname{{sgn}}({self})", saves=("self", "result"))
+sign = _steps("sign", _signs, "-1, 0 or 1 by sign, of NaN 0", r"\operatorname{{sign}}({self})")
+floor = _steps("floor", np.floor, "The largest integer not above", r"\lfloor {self} \rfloor", refused="floor_vml_cpu")
+ceil = _steps("ceil", np.ceil, "The smallest integer not below", r"\lceil {self} \rceil", refused="ceil_vml_cpu")
+trunc = _steps("trunc", np.trunc, "The integer part", r"\operatorname{{trunc}}({self})", "fix", refused="trunc_vml_cpu")
+
+
+@op(inplace=True, tex=r"\operatorname{{round}}({self})", self=lambda grad: zeros_of(grad))
+def round(self, *, decimals=0):
+    """The nearest number of so many decimals, halves to even."""
+    refuse(self, "b", "round_vml_cpu")
+    return np.round(self, decimals)
+
+
+@op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
+def frac(self):
+    """What is left of the integer part."""
+    refuse(self, "biu", "frac_cpu")
+    return self - np.trunc(self)
+
+
+@op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))
+def abs(self):
+    """Absolute value; the slope at 0 is 0."""
+    refuse(self, "b", "abs_cpu")
+    return np.abs(self)
 
 
 @op(tex=r"\max({self}, 0)", inplace=True, self=lambda grad, result: _threshold_backward(grad, result, 0))
@@ -562,80 +374,105 @@ def _threshold_backward(grad_output, self, threshold):
     return without(grad_output, self <= threshold)
 
 
-@op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))
-def abs(self):
-    """Absolute value; the slope at 0 is 0."""
-    _refuse_bool(self, "abs_cpu")
-    return np.abs(self)
+@op(inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))
+def nan_to_num(self, nan=None, posinf=None, neginf=None):
+    """Numbers in place of NaN (0) and infinities (the largest and smallest)."""
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf) if self.dtype.kind == "f" else self.copy()
 
 
-@op(inplace=True, tex=r"\operatorname{{sgn}}({self})", saves=("self", "result"), self=lambda grad: zeros_of(grad))
-def sgn(self):
-    """-1, 0 or 1 by sign; of NaN 0."""
-    return _signs(self)
+# Functions of two or three numbers -----------------------------------------------------------------------------------------
+
+def _over_square(x: Any, y: Any) -> Any:
+    square = x * x + y * y
+    return masked_fill(reciprocal(square), square == 0, 0)
 
 
-@op(inplace=True, tex=r"\operatorname{{sign}}({self})", self=lambda grad: zeros_of(grad))
-def sign(self):
-    """-1, 0 or 1 by sign; of NaN 0."""
-    return _signs(self)
+@op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
+    self=lambda grad, self, other: grad * other * _over_square(self, other),
+    other=lambda grad, self, other: grad * -self * _over_square(self, other))
+def atan2(self, other: Tensor):
+    """The angle of the point (other, self), in radians."""
+    return np.arctan2(self, other)
 
 
-def _signs(array):
-    return array.copy() if array.dtype == bool else (array > 0).astype(array.dtype) - (array < 0)
+@op(tex=r"\sqrt{{{self}^2 + {other}^2}}", promote="same", inplace=True,
+    self=lambda grad, self, result: grad * self / result, other=lambda grad, other, result: grad * other / result)
+def hypot(self, other: Tensor):
+    """The length of the hypotenuse, elementwise."""
+    refuse(self, "biu", "hypot_cpu")
+    return np.hypot(self, other)
 
 
-@op(inplace=True, tex=r"\lfloor {self} \rfloor", self=lambda grad: zeros_of(grad))
-def floor(self):
-    """The largest integer not above."""
-    _refuse_bool(self, "floor_vml_cpu")
-    return np.floor(self)
+@op(tex=r"\ln(e^{{{self}}} + e^{{{other}}})", promote="same",
+    self=lambda grad, self, other: grad / (1 + exp(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp(self - other)))
+def logaddexp(self, other: Tensor):
+    """The logarithm of a sum of exponentials, accurate for large ones."""
+    refuse(self, "biu", "logaddexp_cpu")
+    return np.logaddexp(self, other)
 
 
-@op(inplace=True, tex=r"\lceil {self} \rceil", self=lambda grad: zeros_of(grad))
-def ceil(self):
-    """The smallest integer not below."""
-    _refuse_bool(self, "ceil_vml_cpu")
-    return np.ceil(self)
+@op(tex=r"{self} \ln {other}", promote="float", inplace=True,
+    self=lambda grad, self, other: grad * masked_fill(log(other), logical_and(self == 0, other <= 0), 0),
+    other=lambda grad, self, other: grad * self / other)
+def xlogy(self, other):
+    """``self * log(other)``, and 0 where `self` is 0."""
+    return np.where((self == 0) & ~np.isnan(other), self.dtype.type(0), self * np.log(other))
 
 
-@op(inplace=True, tex=r"\operatorname{{round}}({self})", self=lambda grad: zeros_of(grad))
-def round(self):
-    """The nearest integer, halves to even."""
-    _refuse_bool(self, "round_vml_cpu")
-    return np.round(self)
+@op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
+    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self))
+def lerp(self, end, weight):
+    """From `input` (weight 0) to `end` (weight 1) on a straight line."""
+    refuse(self, "biu", "lerp_kernel_scalar")
+    return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
 
 
-@op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
-def frac(self):
-    """What is left of the integer part."""
-    if self.dtype.kind != "f":
-        raise NotImplementedError(f"\"frac_cpu\" not implemented for '{dtypes.of_numpy[self.dtype].scalar_type}'")
-    return self - np.trunc(self)
+@op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
+    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
+def addcmul(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 * tensor2``, elementwise."""
+    return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
 
 
-@op("fix", inplace=True, tex=r"\operatorname{{trunc}}({self})", self=lambda grad: zeros_of(grad))
-def trunc(self):
-    """The integer part."""
-    _refuse_bool(self, "trunc_vml_cpu")
-    return np.trunc(self)
+@op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
+    self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
+def addcdiv(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 / tensor2``, elementwise."""
+    return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
 
 
 @op(tex=r"\max({self}, {other})", promote="same",
-    self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0),
-    other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0))
+    self=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self < other, 0),
+    other=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self > other, 0))
 def maximum(self, other: Tensor):
     """The larger one, elementwise; at a tie each gets half of the gradient."""
     return np.maximum(self, other)
 
 
 @op(tex=r"\min({self}, {other})", promote="same",
-    self=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self > other, 0),
-    other=lambda grad, self, other: masked_fill(where(self == other, grad / 2, grad), self < other, 0))
+    self=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self > other, 0),
+    other=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self < other, 0))
 def minimum(self, other: Tensor):
     """The smaller one, elementwise; at a tie each gets half of the gradient."""
     return np.minimum(self, other)
 
+
+def _halved_at_ties(grad: Any, a: Any, b: Any) -> Any:
+    return where(a == b, grad / 2, grad)
+
+
+@op(node="torch::autograd::NotImplemented", inplace=True, promote="same", tex=r"\operatorname{{heaviside}}({self}, {values})",
+    self=lambda grad: not_implemented("aten::heaviside"), values=lambda grad: not_implemented("aten::heaviside"))
+def heaviside(self, values: Tensor):
+    """0 below 0, 1 above, and at 0 what `values` says."""
+    return np.where(self == 0, values, (self > 0).astype(self.dtype))
+
+
+# Choices -------------------------------------------------------------------------------------------------------------------
 
 @op(node="WhereBackward0", tex=r"\operatorname{{where}}({condition}, {self}, {other})",
     self=lambda grad, condition: where(condition, grad, 0),
@@ -664,30 +501,19 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 Tensor.where = lambda self, condition, other: where(condition, self, other)
 
 
-@op(node="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
-    self=lambda grad, mask: masked_fill(grad, mask, 0))
-def _masked_fill_number(self, mask: Tensor, value):
-    return _masked(self, mask, value)
-
-
-@op(node="MaskedFillBackward1", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
+@op(node="MaskedFillBackward1", scalar="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
     self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0))
-def _masked_fill_tensor(self, mask: Tensor, value):
+def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
-    if value.ndim:
+    if np.ndim(value):
         raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                            f"{value.ndim} dimension(s).")
-    return _masked(self, mask, value)
-
-
-def _masked(self, mask, value):
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
-    return np.ascontiguousarray(np.where(mask, np.asarray(value).astype(self.dtype), self)).reshape(
-        np.broadcast_shapes(mask.shape, self.shape))
-
-
-masked_fill = two_forms("masked_fill", _masked_fill_number, _masked_fill_tensor)
+    try:
+        return np.array(np.where(mask, np.asarray(value).astype(self.dtype), self), order="C")
+    except ValueError:
+        raise shape_error(self, mask) from None
 
 
 @op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
@@ -709,8 +535,16 @@ def _clipped(self, low, high):
     if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     self, *bounds = dtypes.promote(self, *bounds)
-    out = np.maximum(self, bounds[0]) if low is not None else self
-    return np.minimum(out, bounds[-1]) if high is not None else out
+    try:
+        out = np.maximum(self, bounds[0]) if low is not None else self
+        return np.minimum(out, bounds[-1]) if high is not None else out
+    except ValueError:
+        raise shape_error(self, *bounds) from None
+
+
+def _inside(self: Any, low: Any, high: Any) -> Any:
+    inside = self == self if low is None else self >= low
+    return inside if high is None else logical_and(inside, self <= high)
 
 
 @public("clip")
@@ -726,61 +560,36 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return (self._clamp_tensors_ if tensors else self._clamp_numbers_)(min, max)
 
 
-@op(node="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
-    self=lambda grad, self, min: where(self >= min, grad, 0))
-def _clamp_min_number(self, min):
-    return _clipped(self, min, None)
-
-
-@op(node="ClampMinBackward1", inplace=True, tex=r"\max({self}, {min})",
+@op(node="ClampMinBackward1", scalar="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
     self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))
-def _clamp_min_tensor(self, min):
+def clamp_min(self, min):
     """Limited from below."""
     return _clipped(self, min, None)
 
 
-@op(node="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
-    self=lambda grad, self, max: where(self <= max, grad, 0))
-def _clamp_max_number(self, max):
-    return _clipped(self, None, max)
-
-
-@op(node="ClampMaxBackward1", inplace=True, tex=r"\min({self}, {max})",
+@op(node="ClampMaxBackward1", scalar="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
     self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))
-def _clamp_max_tensor(self, max):
+def clamp_max(self, max):
     """Limited from above."""
     return _clipped(self, None, max)
 
 
-clamp_min = two_forms("clamp_min", _clamp_min_number, _clamp_min_tensor)
-clamp_max = two_forms("clamp_max", _clamp_max_number, _clamp_max_tensor)
+# Comparisons and bits ------------------------------------------------------------------------------------------------------
 
-
-def _inside(self: Any, low: Any, high: Any) -> Any:
-    inside = self == self if low is None else self >= low
-    return inside if high is None else logical_and(inside, self <= high)
-
-
-def _comparison(name: str, dunder: str, kernel: Callable, symbol: str) -> Callable:
+def _comparison(name: str, kernel: Callable, symbol: str) -> Callable:
     def compare(self: Tensor, other: Operand):
         return kernel(self, other)
     compare.__name__, compare.__doc__ = name, f"``self {symbol} other``, elementwise, as bool; never recorded."
-    return op(dunder, promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
+    return op(f"__{name}__", promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
 
 
-eq, ne = _comparison("eq", "__eq__", np.equal, "="), _comparison("ne", "__ne__", np.not_equal, r"\neq")
-lt, le = _comparison("lt", "__lt__", np.less, "<"), _comparison("le", "__le__", np.less_equal, r"\leq")
-gt, ge = _comparison("gt", "__gt__", np.greater, ">"), _comparison("ge", "__ge__", np.greater_equal, r"\geq")
+eq, ne = _comparison("eq", np.equal, "="), _comparison("ne", np.not_equal, r"\neq")
+lt, le = _comparison("lt", np.less, "<"), _comparison("le", np.less_equal, r"\leq")
+gt, ge = _comparison("gt", np.greater, ">"), _comparison("ge", np.greater_equal, r"\geq")
 Tensor.__hash__ = object.__hash__
 
 
-def _nonzero_divisor(array, other):
-    """PyTorch divides integers by zero with an error, NumPy with a warning."""
-    if array.dtype.kind in "iu" and not np.all(other):
-        raise RuntimeError("ZeroDivisionError")
-
-
-def _bool_valued(name: str, kernel: Callable, doc: str, inplace: bool = False) -> Callable:
+def _bool_valued(name: str, kernel: np.ufunc, doc: str, inplace: bool = False) -> Callable:
     if kernel.nin == 1:
         def function(self: Tensor):
             return kernel(self)
@@ -801,6 +610,37 @@ isfinite = _bool_valued("isfinite", np.isfinite, "Neither infinite nor NaN")
 signbit = _bool_valued("signbit", np.signbit, "Whether the sign is minus")
 
 
+def _bitwise(name: str, kernel: Callable, symbol: str, refused: str, types: str, *dunders: str) -> Callable:
+    def function(self: Tensor, other: Operand):
+        refuse(self, types, refused)
+        return kernel(self, other)
+    function.__name__, function.__doc__ = name, f"``self {symbol} other``, elementwise."
+    return op(*dunders, promote="same", inplace=True, tex=f"{{self}} {symbol} {{other}}")(function)
+
+
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and, r"\&", "bitwise_and_cpu", "f", "__and__", "__rand__")
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "|", "bitwise_or_cpu", "f", "__or__", "__ror__")
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, r"\oplus", "bitwise_xor_cpu", "f", "__xor__", "__rxor__")
+bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, r"\ll", "lshift_cpu", "bf", "__lshift__")
+bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, r"\gg", "rshift_cpu", "bf", "__rshift__")
+
+
+@op(inplace=True)
+def bitwise_not(self: Tensor):
+    """``~self``, elementwise."""
+    refuse(self, "f", "bitwise_not_cpu")
+    return ~self
+
+
+def _invert(self: Tensor) -> Any:
+    if self.is_floating_point():
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+Tensor.__invert__ = _invert
+
+
 @public()
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements differ by at most ``atol + rtol * |other|``."""
@@ -815,12 +655,6 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
-@public(method=False)
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """The element type of an operation on two tensors or numbers."""
-    return dtypes.of_numpy[dtypes.result_type(*(getattr(x, "array", x) for x in (tensor1, tensor2)))]
-
-
 @public()
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape and the same elements."""
@@ -830,96 +664,34 @@ def equal(input: Any, other: Any) -> bool:
     return input.shape == other.shape and bool((input.array == other.array).all())
 
 
-def _whole(array: np.ndarray, name: str) -> None:
-    if array.dtype.kind == "f":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.of_numpy[array.dtype].scalar_type}'")
+@public(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The element type of an operation on two tensors or numbers."""
+    return dtypes.of_numpy[dtypes.result_type(*(getattr(x, "array", x) for x in (tensor1, tensor2)))]
 
 
-@op("__and__", "__rand__", promote="same", inplace=True)
-def bitwise_and(self: Tensor, other: Operand):
-    """``self & other``, elementwise."""
-    _whole(self, "bitwise_and_cpu")
-    return self & other
-
-
-@op("__or__", "__ror__", promote="same", inplace=True)
-def bitwise_or(self: Tensor, other: Operand):
-    """``self | other``, elementwise."""
-    _whole(self, "bitwise_or_cpu")
-    return self | other
-
-
-@op("__xor__", "__rxor__", promote="same", inplace=True)
-def bitwise_xor(self: Tensor, other: Operand):
-    """``self ^ other``, elementwise."""
-    _whole(self, "bitwise_xor_cpu")
-    return self ^ other
-
-
-@op("__lshift__", promote="same", inplace=True)
-def bitwise_left_shift(self: Tensor, other: Operand):
-    """``self << other``, elementwise."""
-    return self << other
-
-
-@op("__rshift__", promote="same", inplace=True)
-def bitwise_right_shift(self: Tensor, other: Operand):
-    """``self >> other``, elementwise."""
-    return self >> other
-
-
-@op(inplace=True)
-def bitwise_not(self: Tensor):
-    """``~self``, elementwise."""
-    if self.dtype.kind == "f":
-        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dtypes.of_numpy[self.dtype].scalar_type}'")
-    return ~self
-
-
-def _invert(self: Tensor) -> Any:
-    if self.is_floating_point():
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not(self)
-
-
-Tensor.__invert__ = _invert
-
-
-# Writing --------------------------------------------------------------------------------
+# Writing -------------------------------------------------------------------------------------------------------------------
 
 @op(node="ZeroBackward0", inplace=True, self=lambda grad: zeros_of(grad))
 def _zero(self):
     return np.zeros_like(self)
 
 
-Tensor.zero_ = Tensor._zero_
-
-
-@op(node="FillBackward2", inplace=True, self=lambda grad: zeros_of(grad))
+@op(node="FillBackward3", scalar="FillBackward2", inplace=True, self=lambda grad: zeros_of(grad), value=lambda grad: grad)
 def _fill(self, value):
-    return np.full_like(self, value)
-
-
-@op(node="FillBackward3", inplace=True, self=lambda grad: zeros_of(grad), value=lambda grad: grad)
-def _fill_tensor(self, value):
-    return np.full_like(self, value)
-
-
-@public(function=False)
-def fill_(self: Tensor, value: Any) -> Tensor:
     """Set all elements to a number or a 0-d tensor."""
-    return self._fill_tensor_(value) if isinstance(value, Tensor) else self._fill_(value)
+    return np.full_like(self, np.asarray(value).astype(self.dtype))
 
 
 @op(node="torch::autograd::CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)
 def _copy(self, src, non_blocking=False):
     try:
-        fits = np.broadcast_shapes(src.shape, self.shape) == self.shape
+        shape = np.broadcast_shapes(src.shape, self.shape)
     except ValueError:
         raise shape_error(self, src) from None
-    if not fits:
-        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(src.shape)}")
+    if shape != self.shape:
+        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}")
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 
-Tensor.copy_ = Tensor._copy_
+Tensor.zero_, Tensor.fill_, Tensor.copy_ = Tensor._zero_, Tensor._fill_, Tensor._copy_

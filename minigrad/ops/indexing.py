@@ -13,7 +13,7 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..function import Operand, op, public, return_type, shape_error
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import masked_fill, two_forms
+from .elementwise import masked_fill
 from .views import _alias, broadcast_to, cat, expand, reshape, select, slice, unsqueeze, view
 
 # Indexing --------------------------------------------------------------------------------
@@ -286,31 +286,22 @@ def _put(out, place, values):
     out[place] = values
 
 
-@op(node="ScatterBackward0", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
+@op(node="ScatterBackward0", scalar="ScatterBackward1", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
     self=lambda grad, dim, index: scatter(grad, dim, index, 0.0), src=lambda grad, dim, index: gather(grad, dim, index))
-def _scatter_tensor(self, dim, index: Tensor, src):
-    """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0)."""
+def _scatter(self, dim, index: Tensor, src):
     return _scattered(self, dim, index, src, _put)
-
-
-@op(node="ScatterBackward1", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {value})",
-    self=lambda grad, dim, index: scatter(grad, dim, index, 0.0))
-def _scatter_number(self, dim, index: Tensor, value):
-    return _scattered(self, dim, index, value, _put)
 
 
 @public()
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0)."""
-    src = value if src is None else src
-    return (_scatter_number if isinstance(src, (int, float)) else _scatter_tensor)(input, dim, index, src)
+    return _scatter(input, dim, index, value if src is None else src)
 
 
 @public(function=False)
 def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
     """`scatter` in place."""
-    src = value if src is None else src
-    return (self._scatter_number_ if isinstance(src, (int, float)) else self._scatter_tensor_)(dim, index, src)
+    return self._scatter_(dim, index, value if src is None else src)
 
 
 @op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
@@ -357,18 +348,14 @@ def index_copy(self, dim, index: Tensor, source):
     return out
 
 
-@op(node="IndexFillBackward0", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0))
-def _index_fill_number(self, dim, index: Tensor, value):
+@op(node="IndexFillBackward1", scalar="IndexFillBackward0", inplace=True,
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
+def index_fill(self, dim, index: Tensor, value):
+    """A copy with a number in the slices at the given indices along a dimension."""
     out = self.copy(order="K")
     out[_rows(self, dim, index, "index_fill_")] = value
     return out
-
-
-@op(node="IndexFillBackward1", inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
-def _index_fill_tensor(self, dim, index: Tensor, value):
-    """A copy with a number in the slices at the given indices along a dimension."""
-    return _index_fill_number(self, dim, index, value)
 
 
 def _without_repeats(index: Any) -> Any:
@@ -387,9 +374,6 @@ def take(self, index: Tensor):
     if bad.size:
         raise IndexError("out of range: tried to access index " + f"{bad.flat[0]} on a tensor of {self.size} elements.")
     return np.take(self, index)
-
-
-index_fill = two_forms("index_fill", _index_fill_number, _index_fill_tensor)
 
 
 @public()
