@@ -3,9 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import (
-    BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType,
-)
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -31,7 +29,7 @@ DTYPES = {getattr(torch, name): getattr(minigrad, name) for name in
           ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")}
 
 
-FUNCTIONS = BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
+FUNCTIONS = BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor.__getitem__)
 PARTS = {"torch._C._nn": "nn.functional", "torch._C._linalg": "linalg", "torch._C._special": "special", "torch._C._fft": "fft"}
 
 
@@ -114,12 +112,17 @@ def function(theirs: Any) -> Any:
     return named(f"{home.removeprefix('torch.')}.{name}")
 
 
+def names(code: CodeType) -> set[str]:
+    """The global names that a function and the functions inside it use."""
+    return set(code.co_names).union(*(names(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
 def rebound(theirs: FunctionType, memo: dict) -> Callable:
     """The same Python code, in whose globals and closure minigrad stands for PyTorch."""
     made = FunctionType(theirs.__code__, {**theirs.__globals__}, theirs.__name__, None,
                         tuple(CellType() for _ in theirs.__closure__ or ()) or None)
     memo[id(theirs)] = made
-    for name in theirs.__code__.co_names:
+    for name in names(theirs.__code__):
         if name in theirs.__globals__:
             value = theirs.__globals__[name]
             if value is torch or isinstance(value, (torch.Tensor, FunctionType, *FUNCTIONS)):
