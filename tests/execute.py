@@ -6,7 +6,7 @@
 
 Stubs, solutions and ``notebooks/solutions/`` come from the exercises' one source (tests/exercises.py), and every check is tried:
 it refuses the stub and each listed wrong answer in words of its own, and accepts the solution. A cell that talks to PyTorch
-(tagged ``torch``) keeps what it stores where PyTorch is not installed.
+(tagged ``torch``) keeps what it stores where PyTorch is not installed; the picture of one tagged ``save-picture`` also becomes a file.
 
 A stored traceback keeps the lesson's own frames, the error and its notes; of other files it keeps their names alone, since
 line numbers of the engine change with every edit of it. A student who runs the cell sees the whole traceback.
@@ -197,6 +197,8 @@ def make(path: Path) -> dict[Path, str]:
     for place, notebook in notebooks.items():
         place.parent.mkdir(exist_ok=True)
         made[place] = nbformat.writes(tidy(run(place, notebook))).rstrip("\n") + "\n"
+        made |= {path.parent / f"{cell.id}.svg": cell.outputs[-1].data["image/svg+xml"] + "\n"
+                 for cell in notebook.cells if "save-picture" in cell.metadata.get("tags", [])}
     return made
 
 

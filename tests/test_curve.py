@@ -1,11 +1,11 @@
-"""A curve of numbers: one line per series, names apart, the same in sentences, and never a number that is not there."""
+"""Curves and tables: one line per series, names apart, the same in words, and never a number that is not there."""
 import math
 import re
 from xml.etree import ElementTree
 
 import pytest
 
-from minigrad.picture import curve
+from minigrad.picture import curve, table
 
 
 def points(drawing):
@@ -43,3 +43,12 @@ def test_names_are_text_and_stand_apart():
 def test_nothing_to_draw_is_refused(series):
     with pytest.raises(ValueError, match="curve"):
         curve(**series)
+
+
+def test_a_table_says_every_cell_as_text():
+    sheet = table("Which <tool>", [["you want", "you write"], ["a copy", "`x.clone()`"]])
+    texts = [node.text for node in ElementTree.fromstring(sheet.svg).iter() if node.text]
+    assert {"you want", "a copy", "x.clone()"} < set(texts) and "Which <tool>" in texts
+    assert sheet.describe().splitlines()[1:] == ["you want | you write", "a copy | `x.clone()`"]
+    with pytest.raises(ValueError, match="rows of one length"):
+        table("", [["a", "b"], ["c"]])

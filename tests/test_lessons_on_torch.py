@@ -19,7 +19,8 @@ ONLY_MINIGRAD = ("setup", "setup-check")       # these cells import minigrad's t
 
 def replay(path, library):
     """Run a lesson's cells with one library, without pictures and labs: what each printed, warned of and raised."""
-    figure = SimpleNamespace(record=lambda *tensors: contextlib.nullcontext(), curve=lambda **series: None)
+    figure = SimpleNamespace(record=lambda *tensors: contextlib.nullcontext(), curve=lambda **series: None,
+                             table=lambda title, rows: None)
     names = {"mg": library, "picture": figure, "draw": lambda *tensors: None}
     said = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

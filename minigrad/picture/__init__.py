@@ -18,8 +18,11 @@ from .layout import to_dot
 from .model import DETAILS, Model
 from .program import is_tensor, named_tensors
 from .recorder import Recorder
+from .sheet import table
 
-__all__ = ["DETAILS", "Curve", "Figure", "Model", "Recorder", "curve", "describe", "draw", "record", "set_detail", "to_dot", "to_svg"]
+__all__ = [
+    "DETAILS", "Figure", "Model", "Recorder", "curve", "describe", "draw", "record", "set_detail", "table", "to_dot", "to_svg",
+]
 
 MOST_READ = 60      # nodes of an existing graph that are looked at
 ONLY_RECORDED = ("Drawn from the recorded graph alone: it does not know what was not recorded. To see that too, run the code "
