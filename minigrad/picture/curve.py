@@ -22,7 +22,7 @@ class Curve:
 
     def describe(self) -> str:
         """The curves in sentences."""
-        return "\n".join(f"{name}: {len(v)} steps, from {v[0]:.3g} to {v[-1]:.3g}, smallest {min(v):.3g}, largest {max(v):.3g}."
+        return "\n".join(f"{name}: {len(v)} steps, from {v[0]:.2g} to {v[-1]:.2g}, smallest {min(v):.2g}, largest {max(v):.2g}."
                          for name, v in self.series.items())
 
     def _heights(self, values: list[float]) -> list[float]:
