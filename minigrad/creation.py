@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtype as dtypes
 from . import reasons
+from .storage import Storage
 from .tensor import Tensor, wrap
 
 __all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like",
@@ -72,7 +73,7 @@ def _is_sequence(x: Any) -> bool:
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """The new tensor of a factory, with its flag."""
-    tensor = wrap(array)
+    tensor = wrap(array, Storage(array))        # at once: threads may meet in it
     if requires_grad:
         if array.dtype.kind != "f":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -29,6 +29,9 @@ def _references_of_one_name() -> int:
 ONE_NAME = _references_of_one_name()    # what sys.getrefcount says of an array that one local name holds: 2, or 1 from 3.14
 
 
+FIRST = itertools.repeat(0)    # output numbers where each is the first
+
+
 def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Undo broadcasting: sum an array down to the shape that was broadcast to it."""
     if shape and array.shape[1:] == shape:        # a bias that was added to a batch
@@ -74,7 +77,7 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     while stack:
         node = stack.pop()
         reached.append(node)
-        for child, _ in node.next_functions:
+        for child in node._next:
             if child is None:
                 continue
             if child in pending:
@@ -86,7 +89,7 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
         return pending, None
     parents: dict[Node, list[Node]] = {}
     for node in reached:
-        for child, _ in node.next_functions:
+        for child in node._next:
             parents.setdefault(child, []).append(node)
     needed: set[Node] = set()
     stack = [p for node in wanted for p in parents.get(node, ())]
@@ -203,7 +206,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if check_nan:
                 _check_nan(node, outs)
             only = None         # the one node that became ready: it need not go through the heap if that is empty
-            for (child, output_nr), out in zip(node.next_functions, outs):
+            for child, output_nr, out in zip(node._next, node._next_nrs or FIRST, outs):
                 if child is None:
                     continue
                 if out is not None:

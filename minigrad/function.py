@@ -35,9 +35,9 @@ from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this 
 from . import dtype as dtypes
 from . import reasons
 from .grad_mode import state
-from .graph import NO_EDGE, Node, next_sequence, special, version_of  # noqa: F401
+from .graph import Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_write, view_of, write  # noqa: F401
-from .tensor import Tensor, gradient_edge, wrap  # noqa: F401
+from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
 # What a node can keep of an argument instead of the tensor itself, by the ending of its name.
 DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
@@ -404,15 +404,15 @@ def _run(operation: Op) -> str:
     return text
 
 
-def _edges(operation: Op) -> str:
-    """Find where the gradient of each differentiable argument goes; the usual cases without a call."""
+def _next(operation: Op) -> str:
+    """Find the node that the gradient of each differentiable argument goes to; the usual cases without a call."""
     text = ""
     for i, n in enumerate(operation.formulas):
         if n == "tensors":
-            return "edges = [gradient_edge(t) for t in tensors]\n"
-        edge = (f"{n}._edge if {n}._edge is not None and {n}._view is None else "
-                f"gradient_edge({n}) if {n}._requires_grad or {n}._view is not None else NO_EDGE")
-        text += f"edge_{i} = {edge if n == operation.params[0] else f'({edge}) if isinstance({n}, Tensor) else NO_EDGE'}\n"
+            return "nodes = tuple([gradient_node(t) for t in tensors])\n"
+        node = (f"{n}._node if {n}._node is not None and {n}._view is None else "
+                f"gradient_node({n}) if {n}._requires_grad or {n}._view is not None else None")
+        text += f"next_{i} = {node if n == operation.params[0] else f'({node}) if isinstance({n}, Tensor) else None'}\n"
     return text
 
 
@@ -420,7 +420,7 @@ def _wants_grad(operation: Op) -> str:
     """Is the operation to be recorded? (A view made under no_grad may require grad, as its base does, without an edge.)"""
     if "tensors" in operation.formulas:
         return "any(t.requires_grad for t in tensors)"
-    return " or ".join([f"edge_{i} is not NO_EDGE" for i in range(len(operation.formulas))] + [
+    return " or ".join([f"next_{i} is not None" for i in range(len(operation.formulas))] + [
         f"{'' if n == operation.params[0] else f'isinstance({n}, Tensor) and '}{n}._view is not None and {n}.requires_grad"
         for n in operation.formulas])
 
@@ -430,10 +430,16 @@ def _node(operation: Op, array: str, result: str) -> str:
 
     The result of an in-place operation is remembered later, after the write.
     """
-    edges = "tuple(edges)" if "tensors" in operation.formulas else _tuple(f"edge_{i}" for i in range(len(operation.formulas)))
+    text = "node = new(NodeClass)\nnode.hooks = None\nnode._number = next_sequence()\n"
+    if "tensors" in operation.formulas:
+        text += "node._next = nodes\nnode._next_nrs = tuple([t._output_nr for t in tensors])\n"
+    else:
+        numbers = [f"next_{i} is not None and {n}._output_nr" for i, n in enumerate(operation.formulas)]
+        text += (f"node._next = {_tuple(f'next_{i}' for i in range(len(operation.formulas)))}\n"
+                 f"if {' or '.join(numbers)}:\n    node._next_nrs = {_tuple(f'{n} or 0' for n in numbers)}\n")
     if operation.node_name == "torch::autograd::NotImplemented":
-        edges = f"tuple([edge for edge in {edges} if edge is not NO_EDGE])"
-    text = f"node = new(NodeClass)\nnode.next_functions = {edges}\nnode.hooks = None\nnode._number = next_sequence()\n"
+        text += "edges = [edge for edge in node.next_functions if edge[0] is not None]\n"
+        text += "node._next, node._next_nrs = tuple([edge[0] for edge in edges]), tuple([edge[1] for edge in edges])\n"
     text += f"expect(node, {result})\n" if operation.several else f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n"
     if operation.attributes:
         text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
@@ -445,13 +451,14 @@ def _node(operation: Op, array: str, result: str) -> str:
             value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
             user = operation.saved_for.get(n)
             if user is not None:
-                value += f" if edge_{list(operation.formulas).index(user)} is not NO_EDGE else None"
+                value += f" if next_{list(operation.formulas).index(user)} is not None else None"
         text += f"saved_{i} = {value}\n"
     if operation.saved:
         names = [f"saved_{i}" for i in range(len(operation.saved))]
         text += f"node._saved = {_tuple(names)}\n"
         text += "node._versions = {}\n".format(_tuple(
-            f"{n}._storage.version if {n}.__class__ is Tensor and not {n}._inference else version_of({n})" for n in names))
+            f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
+            for n in names))
     return text + "if special.active:\n    node.finish()\n"
 
 
@@ -464,7 +471,7 @@ def _attribute(operation: Op, name: str) -> str:
         if argument != name and argument in operation.tensor_params:
             value = expression.format(argument)
             if ending == "_sym_strides":        # PyTorch keeps these only for a gradient that will be asked for
-                value += f" if edge_{list(operation.formulas).index(argument)} is not NO_EDGE else ()"
+                value += f" if next_{list(operation.formulas).index(argument)} is not None else ()"
             return value
     return name
 
@@ -492,10 +499,10 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
         made = f"tuple([{made.replace('array', 'asarray(array)', 1)} for array in array])"
     parts = [entry, _arguments(operation, reject), _run(operation), f"result = {made}"]
     if operation.formulas:
-        parts += ["recorded = False", "if state.recording:", indent(_edges(operation), "    ") + f"    if {_wants_grad(operation)}:",
+        parts += ["recorded = False", "if state.recording:", indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
                   indent("recorded = True\n" + _node(operation, "array", "result"), "        ")]
         parts.append("        attach(result, node)" if operation.several else
-                     "        result._requires_grad = True\n        result._edge = (node, 0)")
+                     "        result._requires_grad = True\n        result._node = node")
     outputs = "result" if operation.several else "(result,)"
     return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
 
@@ -510,7 +517,7 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
              _arguments(operation, reject), _run(operation), f"check_write({first}, array)"]
     if operation.formulas:
         results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]
-        parts += ["if recorded:", indent(_edges(operation) + _node(operation, f"{first}.array", first), "    "),
+        parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),
                   f"write({first}, array)", "if recorded:", indent("".join(results) + f"{first}._rebase_history(node)", "    ")]
     else:
         parts.append(f"write({first}, array)")
@@ -524,12 +531,12 @@ def _apply_source(operation: Op) -> str:
         text += "    grads = fill(node, grad, graph)\n    if grads is None:\n"
     else:
         text += ("    if grad.__class__ is list:\n        grad = grad[0]\n" if operation.several else "") + "    if grad is None:\n"
-    text += "        return (None,) * len(node.next_functions)\n"
+    text += "        return (None,) * len(node._next)\n"
     if operation.saved:
         text += "    if node._saved is None:\n        raise node._freed_error()\n"
     for i, n in enumerate(operation.saved):
         text += (f"    {n} = node._saved[{i}]\n"
-                 f"    if not graph and isinstance({n}, Tensor) and {n}._storage.version == node._versions[{i}]"
+                 f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
                  f"{'' if n in operation.output_of else f' and {n}._detached < node._number'}:\n"
                  f"        {n} = {n}.array\n    else:\n        {n} = node.unpack({i}, graph)\n")
         if n not in operation.output_of:
@@ -540,8 +547,8 @@ def _apply_source(operation: Op) -> str:
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
     calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
     if len(calls) > 1:
-        calls = [f"{call} if edges[{i}] is not NO_EDGE else None" for i, call in enumerate(calls)]
-        text += "    edges = node.next_functions\n"
+        calls = [f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)]
+        text += "    nodes = node._next\n"
     return text + f"    return {_tuple(calls)}\n"
 
 

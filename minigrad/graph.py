@@ -11,7 +11,7 @@ import os
 import re
 import traceback
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import reasons
@@ -37,17 +37,21 @@ class Node:
         None until a hook is registered, so that a graph without hooks pays nothing.
     """
 
-    __slots__ = ("next_functions", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "hooks", "__dict__",
+    __slots__ = ("_next", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "hooks", "__dict__",
                  "__weakref__")
 
     saved_names: tuple[str, ...] = ()           # tensors it may remember, in the order of _saved
     saved_outputs: tuple[int | None, ...] = ()  # for each of them: which output of this very node it is, or None
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
+    _next_nrs: tuple[int, ...] | None = None    # for each of the _next nodes, which of its outputs; None: the first of each
     several = False                             # is there more than one output?
     may_alias = False                           # may apply() return an array that somebody else holds?
 
-    def __init__(self, next_functions: Iterable[Edge], array: Any = None) -> None:
-        self.next_functions = tuple(next_functions)
+    def __init__(self, next_functions: Sequence[Edge], array: Any = None) -> None:
+        nodes, numbers = zip(*next_functions) if next_functions else ((), ())
+        self._next = nodes
+        if any(numbers):
+            self._next_nrs = numbers
         if array is not None:
             self.shape, self.dtype = array.shape, array.dtype
         self._saved = self._versions = self._attributes = ()
@@ -55,6 +59,10 @@ class Node:
         self._number = next_sequence()
         if special.active:
             self.finish()
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return tuple(zip(self._next, self._next_nrs or itertools.repeat(0)))
 
     def expect(self, shapes: list, dtypes: list) -> None:
         """Set what arrives: one gradient of the only shape, or several."""

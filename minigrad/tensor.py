@@ -61,13 +61,29 @@ class Tensor:
         True unless it is the recorded result of an operation.
     """
 
-    __slots__ = ("array", "_storage", "_requires_grad", "_edge", "_view", "__weakref__", "__dict__")
+    __slots__ = ("array", "_store", "_requires_grad", "_node", "_output_nr", "_view", "__weakref__", "__dict__")
     # What few tensors have; most results of operations live and die without.
     _grad = _accumulator = _hooks = _post_hooks = None
     _retains = _inference = False
     _detached = -1      # the number that a node would have got when detach_() took this tensor's history
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
+
+    @property
+    def _storage(self) -> Storage:
+        """The storage; made when it is first asked for, since most results of operations never share their memory."""
+        if self._store is None:
+            self._store = Storage(self.array)
+        return self._store
+
+    @property
+    def _edge(self) -> Edge | None:
+        """Where this tensor stands in the graph: the node that made it, and which of its outputs it is."""
+        return None if self._node is None else (self._node, self._output_nr)
+
+    @_edge.setter
+    def _edge(self, edge: Edge | None) -> None:
+        self._node, self._output_nr = edge or NO_EDGE
 
     # Flags and the place in the graph ---------------------------------------------------------------------------------
 
@@ -79,7 +95,7 @@ class Tensor:
     def requires_grad(self, flag: bool) -> None:
         if not isinstance(flag, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if self._edge is not None:
+        if self._node is not None:
             raise RuntimeError(reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
         if flag and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -101,7 +117,7 @@ class Tensor:
         if not isinstance(requires_grad, bool):
             raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                             f"{type(requires_grad).__name__}")
-        leaf = self._edge is None        # as it was recorded last: the flag does not renew the history of a stale view
+        leaf = self._node is None        # as it was recorded last: the flag does not renew the history of a stale view
         if not leaf and not requires_grad:
             raise RuntimeError(reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
         if requires_grad and self.array.dtype.kind != "f":
@@ -114,9 +130,9 @@ class Tensor:
     @read_only
     def grad_fn(self) -> Node | None:
         view = self._view
-        if view is not None and view.version != self._storage.version and (self._edge is not None or view.base.requires_grad):
+        if view is not None and view.version != self._storage.version and (self._node is not None or view.base.requires_grad):
             self._renew_history()
-        return self._edge[0] if self._edge is not None else None
+        return self._node
 
     @read_only
     def is_leaf(self) -> bool:
@@ -124,7 +140,7 @@ class Tensor:
 
     @read_only
     def output_nr(self) -> int:
-        return self._edge[1] if self._edge is not None else 0
+        return self._output_nr
 
     @read_only
     def _version(self) -> int:
@@ -145,7 +161,7 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        if self._grad is None and not self._retains and self._edge is not None:
+        if self._grad is None and not self._retains and self._node is not None:
             warnings.warn(reasons.NON_LEAF_GRAD, stacklevel=2)
         return self._grad
 
@@ -248,7 +264,7 @@ class Tensor:
         if self.requires_grad and value.array.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.array = value.array
-        self._storage = Storage(value._storage.buffer, self._storage.version)
+        self._store = Storage(value._storage.buffer, self._storage.version)
 
     def detach_(self) -> Tensor:
         """Forget the history in place: the tensor becomes a leaf without requires_grad.
@@ -260,7 +276,7 @@ class Tensor:
         """
         if self._view is not None:
             raise RuntimeError(reasons.DETACH_VIEW)
-        if self._edge is not None:
+        if self._node is not None:
             self._detached = next_sequence()
         self._edge, self._requires_grad = None, False
         return self
@@ -455,14 +471,11 @@ _OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inferenc
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:
     """Make a tensor of an array: a leaf without requires_grad, over `storage` or a new one."""
-    tensor = new(cls)
-    tensor.array = array
-    if storage is None:
-        storage = new(Storage)              # without calling the classes: this runs once per operation
-        storage.buffer, storage.version, storage.writer = array, 0, None
-    tensor._storage = storage
+    tensor = new(cls)       # without calling the class: this runs once per operation
+    tensor.array, tensor._store = array, storage
     tensor._requires_grad = False
-    tensor._edge = tensor._view = None
+    tensor._node = tensor._view = None
+    tensor._output_nr = 0
     if state.inference:
         tensor._inference = True
     return tensor
@@ -482,18 +495,22 @@ def _same_place(array: np.ndarray, buffer: np.ndarray, copied: np.ndarray) -> np
     return np.lib.stride_tricks.as_strided(flat[offset // array.itemsize:], array.shape, array.strides)
 
 
-def gradient_edge(tensor: Tensor) -> Edge:
-    """Where this tensor's gradient goes: the node that made it, or its accumulator, or nowhere."""
-    if tensor.grad_fn is not None:
-        return tensor._edge
-    if not tensor._requires_grad:
-        return NO_EDGE
+def gradient_node(tensor: Tensor) -> Node | None:
+    """The node that this tensor's gradient goes to: the one that made it, or its accumulator, or none."""
+    node = tensor.grad_fn
+    if node is not None or not tensor._requires_grad:
+        return node
     # The graph keeps the accumulator, the tensor only refers to it: otherwise leaf and accumulator were a cycle.
-    accumulator = tensor._accumulator and tensor._accumulator()
-    if accumulator is None:
-        accumulator = AccumulateGrad(tensor)
-        tensor._accumulator = weakref.ref(accumulator)
-    return accumulator, 0
+    node = tensor._accumulator and tensor._accumulator()
+    if node is None:
+        node = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(node)
+    return node
+
+
+def gradient_edge(tensor: Tensor) -> Edge:
+    """The same with the number of the node's output."""
+    return gradient_node(tensor), tensor._output_nr
 
 
 def check_dim(dim: int, ndim: int) -> int:
