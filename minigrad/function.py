@@ -527,7 +527,7 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
 def _apply_source(operation: Op) -> str:
     """The text of a node's `apply`: it runs the formulas of the inputs that want a gradient."""
     text = "def apply(node, grad, graph):\n    if graph and not formula.running:\n        return run_formula(itself, node, grad)\n"
-    if operation.outputs == "list":
+    if any("grads" in names for names in operation.uses.values()):
         text += "    grads = fill(node, grad, graph)\n    if grads is None:\n"
     else:
         text += ("    if grad.__class__ is list:\n        grad = grad[0]\n" if operation.several else "") + "    if grad is None:\n"

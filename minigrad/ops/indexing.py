@@ -382,6 +382,10 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     if dim is None:
         return gather(reshape(input, -1), 0, reshape(indices, -1))
     dim = check_dim(dim, input.ndim)
+    if indices.ndim != input.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
+    indices = wrap(np.where(indices.array < 0, indices.array + input.shape[dim], indices.array))
     shape = np.broadcast_shapes(*(x.shape[:dim] + (1,) + x.shape[dim + 1:] for x in (input.array, indices.array)))
     sizes = [shape[:dim] + (x.shape[dim],) + shape[dim + 1:] for x in (input, indices)]
     return gather(broadcast_to(input, sizes[0]), dim, broadcast_to(indices, sizes[1]))
@@ -431,11 +435,11 @@ def _masked_source(grad: Any, mask: Any, sizes: tuple) -> Any:
 
 # Order ---------------------------------------------------------------------------------------------------------------------
 
-def select_gradient(grad: Any, dim: int, indices: Any, sizes: tuple, keepdim: bool = True) -> Any:
+def select_gradient(grad: Any, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool = True) -> Any:
     """Zeros with the gradient where a reduction or an ordering took its values from."""
-    if not keepdim and len(sizes):
+    if not keepdim and len(self_sym_sizes):
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter(grad_zeros(grad, sizes), dim, indices, grad)
+    return scatter(grad_zeros(grad, self_sym_sizes), dim, indices, grad)
 
 
 def _order(array, dim, descending):
@@ -446,9 +450,11 @@ def _order(array, dim, descending):
     return array.shape[dim] - 1 - np.flip(np.argsort(np.flip(array, dim), dim, stable=True), dim)
 
 
-def _taken(array, indices, dim):
-    # In the array's own layout, as PyTorch gives it.
-    return np.take_along_axis(array, indices, dim) if array.ndim else array.copy()
+def laid_out_as(array: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The array in memory as another one of its shape lies."""
+    out = np.empty_like(other, array.dtype)
+    out[...] = array
+    return out
 
 
 @op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
@@ -461,7 +467,8 @@ def _sort_stable(self, dim, descending):
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _sort(self, dim, descending):
     indices = _order(self, check_dim(dim, self.ndim), descending)
-    return _taken(self, indices, dim), indices
+    values = np.take_along_axis(self, indices, dim) if self.ndim else self
+    return laid_out_as(values, self), laid_out_as(indices, self)
 
 
 @public()
@@ -485,7 +492,7 @@ def _topk(self, k, dim, largest):
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     indices = np.take(_order(self, dim, largest), np.arange(k), dim)
-    return _taken(self, indices, dim), indices
+    return np.take_along_axis(self, indices, dim), indices
 
 
 @public()

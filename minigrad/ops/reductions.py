@@ -11,13 +11,14 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
+from ..dtype import refuse
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import abs, exp, isnan, logical_not, masked_fill, maximum, minimum, pow, sgn, zeros_of
-from .indexing import select_gradient
+from .elementwise import abs, exp, isnan, log, logical_not, masked_fill, maximum, minimum, pow, sgn, where, zeros_of
+from .indexing import grad_zeros, scatter_add, select_gradient
 from .views import _sum_all, cat, dims_of, expand, flip, narrow, reshape, unsqueeze
 
-# Reductions --------------------------------------------------------------------------------
+# Shapes and types ----------------------------------------------------------------------------------------------------------
 
 def spread(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
     """The gradient of a reduced tensor, repeated over the dimensions that were reduced."""
@@ -42,15 +43,16 @@ def count_of(sizes: tuple, dim: Any) -> int:
     return math.prod(sizes[d] for d in dims_of(dim, len(sizes)))
 
 
-def _sum_array(array, dim, keepdim):
-    dtype = np.int64 if array.dtype.kind in "biu" else None
-    return np.add.reduce(array, axis=dims_of(dim, array.ndim), keepdims=keepdim, dtype=dtype)
+def _reduce(ufunc: np.ufunc, array: np.ndarray, dim: Any, keepdim: bool, **options: Any) -> np.ndarray:
+    """Reduce an array over dimensions. NumPy's own ``keepdims`` would leave odd strides."""
+    dims = dims_of(dim, array.ndim)
+    out = ufunc.reduce(array, axis=dims, **options)
+    return out.reshape([1 if d in dims else n for d, n in enumerate(array.shape)]) if keepdim else out
 
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
-    self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))
-def _sum_dim(self, dim, keepdim, dtype=None):
-    return _sum_array(self if dtype is None else self.astype(dtype), dim, keepdim)
+def _total_dtype(array: np.ndarray, dtype: Any = None) -> Any:
+    """The type in which elements are added up or multiplied: whole numbers as int64."""
+    return dtype or (np.dtype(np.int64) if array.dtype.kind in "biu" else None)
 
 
 def _as_dims(dim: Any) -> Any:
@@ -59,6 +61,29 @@ def _as_dims(dim: Any) -> Any:
 
 def _dtype(dtype: Any) -> Any:
     return None if dtype is None else dtypes.to_numpy(dtype)
+
+
+def _place(find: Callable, array: np.ndarray, dim: int, keepdim: bool) -> tuple:
+    """The element along a dimension that `find` gives the index of (with the dimension kept), and that index."""
+    if not array.ndim:
+        check_dim(dim, 0)
+        return array.copy(), np.zeros((), np.int64)
+    dim = check_dim(dim, array.ndim)
+    indices = find(array, dim)
+    values = np.take_along_axis(array, indices, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _pair(name: str, outputs: tuple) -> tuple:
+    return return_type(name, "values indices")(outputs)
+
+
+# Sums and means ------------------------------------------------------------------------------------------------------------
+
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
+    self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))
+def _sum_dim(self, dim, keepdim, dtype=None):
+    return _reduce(np.add, self if dtype is None else self.astype(dtype), dim, keepdim, dtype=_total_dtype(self, dtype))
 
 
 @public()
@@ -84,10 +109,9 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 def _mean_dtype(array, dtype):
     if (dtype or array.dtype).kind != "f":
-        raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-                           f"Got: {dtypes.of_numpy[array.dtype].scalar_type}" if dtype is None else
-                           "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
-                           f"dtype. Got: {dtypes.of_numpy[dtype].scalar_type}")
+        which = "Input dtype must be either a floating point or complex dtype" if dtype is None else (
+            "Optional dtype must be either a floating point or complex dtype")
+        raise RuntimeError(f"mean(): could not infer output dtype. {which}. Got: {dtypes.of_numpy[dtype or array.dtype].scalar_type}")
     return array if dtype is None else array.astype(dtype)
 
 
@@ -103,7 +127,7 @@ def _mean_all(self, dtype=None):
         spread(grad, self_sym_sizes, dim, keepdim) / count_of(self_sym_sizes, dim))
 def _mean_dim(self, dim, keepdim, dtype=None):
     self = _mean_dtype(self, dtype)
-    return _sum_array(self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
+    return _reduce(np.add, self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
 
 
 @public()
@@ -121,12 +145,6 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 # Products and running sums -------------------------------------------------------------------------------------------------
-
-def _prod_array(array, dim, keepdim, dtype):
-    dtype = dtype or (np.int64 if array.dtype.kind in "biu" else None)
-    return np.multiply.reduce(array, axis=None if dim is None else check_dim(dim, array.ndim) if array.ndim else (),
-                              keepdims=keepdim, dtype=dtype)
-
 
 def _no_zero(x: Any) -> bool:
     return bool((getattr(x, "array", x) != 0).all())
@@ -150,14 +168,14 @@ def _others(x: Any, dim: int) -> Any:
     self=lambda grad, self, result: grad * (result / self) if _no_zero(self) else
     grad * reshape(_others(reshape(self, -1), 0), tuple(self.shape)))
 def _prod_all(self, dtype):
-    return _prod_array(self, None, False, dtype)
+    return np.multiply.reduce(self, axis=None, dtype=_total_dtype(self, dtype))
 
 
 @op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}",
     self=lambda grad, self, dim, keepdim, result: _prod_gradient(*(
         x if keepdim or not self.ndim else unsqueeze(x, dim) for x in (grad, result)), self, dim))
 def _prod_dim(self, dim, keepdim, dtype):
-    return _prod_array(self, dim, keepdim, dtype)
+    return _reduce(np.multiply, self, dim, keepdim, dtype=_total_dtype(self, dtype))
 
 
 @public()
@@ -166,17 +184,21 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
     return _prod_all(input, _dtype(dtype)) if dim is None else _prod_dim(input, dim, keepdim, _dtype(dtype))
 
 
-def _run(ufunc, array, dim, dtype):
-    dtype = dtype or (np.dtype(np.int64) if array.dtype.kind in "biu" else array.dtype)
+def _run(ufunc, array, dim, dtype=None):
     dim = check_dim(dim, array.ndim)
-    return ufunc.accumulate(np.ascontiguousarray(array), axis=dim, dtype=dtype) if array.ndim else array.astype(dtype)
+    array = np.ascontiguousarray(array) if array.ndim else array
+    return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype or array.dtype)
 
 
-@op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})",
-    self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)) if grad.ndim else grad)
+def _backwards(run: Callable, x: Any, dim: int) -> Any:
+    """A running sum or its like from the other end."""
+    return flip(run(flip(x, (dim,)), dim), (dim,)) if x.ndim else run(x, dim)
+
+
+@op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})", self=lambda grad, dim: _backwards(cumsum, grad, dim))
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
-    return _run(np.add, self, dim, _dtype(dtype))
+    return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)))
 
 
 def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
@@ -184,7 +206,7 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
     if x.ndim == 0 or x.shape[dim] == 1:
         return grad
     if _no_zero(x):
-        return flip(cumsum(flip(result * grad, (dim,)), dim), (dim,)) / x
+        return _backwards(cumsum, result * grad, dim) / x
     parts = []
     for k in range(x.shape[dim]):
         n = x.shape[dim] - k - 1
@@ -198,16 +220,31 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
     self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
-    return _run(np.multiply, self, dim, _dtype(dtype))
+    return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)))
 
 
-# Extremes ------------------------------------------------------------------------------------------------------------------
+def _logcumsumexp_gradient(grad: Any, x: Any, result: Any, dim: int) -> Any:
+    """In logarithms, as PyTorch: the gradient's positive and negative parts apart."""
+    least = float(np.finfo(getattr(grad, "array", grad).dtype).min)
+    positive, negative = (exp(_backwards(logcumsumexp, where(side, log(abs(grad)), least) - result, dim) + x)
+                          for side in (grad > 0, grad < 0))
+    return positive - negative
 
-def _nonempty(array: np.ndarray, dim: Any, name: str) -> None:
+
+@op(tex=r"\ln \sum_{{\leq}} e^{{{self}}}", self=lambda grad, self, dim, result: _logcumsumexp_gradient(grad, self, result, dim))
+def logcumsumexp(self, dim):
+    """The logarithm of the running sums of exponentials."""
+    refuse(self, "biu", "logcumsumexp_out_cpu")
+    return _run(np.logaddexp, self, dim)
+
+
+# Extremes and middles ------------------------------------------------------------------------------------------------------
+
+def _nonempty(array: np.ndarray, dim: Any, name: str, error: type[Exception] = RuntimeError) -> None:
     """Refuse to look for an extreme among no elements."""
     if dim is None and not array.size:
-        raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                           "with the 'dim' argument.")
+        raise error(f"{name}(): Expected reduction dim to be specified for input.numel() == 0." + (
+            " Specify the reduction dim with the 'dim' argument." if error is RuntimeError else ""))
     for d in () if dim is None else dims_of(dim, array.ndim):
         if array.shape[d] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
@@ -219,133 +256,166 @@ def evenly(grad: Any, x: Any, result: Any) -> Any:
     return masked_fill(zeros_of(x), mask, grad / sum(mask))
 
 
-def _extreme(name: str, reduce: Callable, arg: Callable) -> Callable:
-    @op(node=f"{name.title()}Backward1", tex=rf"\{name} {{self}}", self=lambda grad, self, result: evenly(grad, self, result))
-    def _all(self):
-        _nonempty(self, None, name)
-        return reduce(self, axis=None)
-
-    @op(node=f"{name.title()}Backward0", outputs=("values", "indices"), tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
-        saves=("keepdim",),
-        self=lambda grad, dim, indices, self_sym_sizes, keepdim: select_gradient(grad, dim, indices, self_sym_sizes, keepdim))
-    def _dim(self, dim, keepdim):
-        _nonempty(self, dim, name)
-        if not self.ndim:
-            return self.copy(), np.zeros((), np.int64)
-        indices = arg(self, check_dim(dim, self.ndim), keepdims=True)
-        values = np.take_along_axis(self, indices, dim)
-        return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
-
-    def choose(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        other = dim if isinstance(dim, Tensor) else other
-        if other is not None:
-            return {"max": maximum, "min": minimum}[name](input, other)
-        return _all(input) if dim is None else return_type(name, "values indices")(_dim(input, dim, keepdim))
-    choose.__name__ = name
-    choose.__doc__ = f"The {name}imum of all elements; ``(values, indices)`` along `dim`; elementwise with a tensor."
-    return public()(choose)
-
-
-max = _extreme("max", np.maximum.reduce, np.argmax)
-min = _extreme("min", np.minimum.reduce, np.argmin)
-
-
 def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
+    """The same of an extreme over dimensions."""
     mask = spread(result, tuple(x.shape), dim, keepdim) == x
     count = sum(mask, dim, True)
     return reshape(grad, tuple(count.shape)) / count * mask
 
 
-@op(tex=r"\max_{{{dim}}} {self}", self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
-def _amax(self, dim, keepdim):
-    _nonempty(self, dim or None, "amax")
-    return np.maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable) -> tuple[Callable, Callable, Callable]:
+    """``max``, ``amax`` and ``argmax``, or the three for ``min``."""
+    @op(node=f"{name.title()}Backward1", tex=rf"\{name} {{self}}", self=lambda grad, self, result: evenly(grad, self, result))
+    def _all(self):
+        _nonempty(self, None, name)
+        return ufunc.reduce(self, axis=None)
+
+    @op(node=f"{name.title()}Backward0", outputs=("values", "indices"), tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
+        self=select_gradient)
+    def _dim(self, dim, keepdim):
+        _nonempty(self, dim, name)
+        return _place(lambda array, d: find(array, d, keepdims=True), self, dim, keepdim)
+
+    def extreme(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        other = dim if isinstance(dim, Tensor) else other
+        if other is not None:
+            return elementwise(input, other)
+        return _all(input) if dim is None else _pair(name, _dim(input, dim, keepdim))
+
+    @op(node=f"A{name}Backward0", tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
+        self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
+    def _over(self, dim, keepdim):
+        _nonempty(self, dim or None, f"a{name}")
+        return _reduce(ufunc, self, dim, keepdim)
+
+    def over(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+        return _over(input, _as_dims(dim), keepdim)
+
+    def place(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+        array = input.array
+        if array.dtype.kind == "b":
+            raise RuntimeError(f"arg{name}(): does not support bool input")
+        _nonempty(array, dim, f"arg{name}", IndexError)
+        return wrap(np.asarray(find(array, axis=None if dim is None or not array.ndim else check_dim(dim, array.ndim), keepdims=keepdim)))
+
+    extreme.__name__, over.__name__, place.__name__ = name, f"a{name}", f"arg{name}"
+    extreme.__doc__ = f"The {name}imum of all elements; ``(values, indices)`` along `dim`; elementwise with a tensor."
+    over.__doc__ = f"The {name}imum over dimensions; equal elements share the gradient."
+    place.__doc__ = f"Where the {name}imum is: in the flattened tensor, or along a dimension."
+    return tuple(public()(f) for f in (extreme, over, place))
 
 
-@op(tex=r"\min_{{{dim}}} {self}", self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
-def _amin(self, dim, keepdim):
-    _nonempty(self, dim or None, "amin")
-    return np.minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+max, amax, argmax = _extremes("max", np.maximum, np.argmax, maximum)
+min, amin, argmin = _extremes("min", np.minimum, np.argmin, minimum)
 
 
-@public()
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The maximum over dimensions; equal elements share the gradient."""
-    return _amax(input, _as_dims(dim), keepdim)
-
-
-@public()
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The minimum over dimensions; equal elements share the gradient."""
-    return _amin(input, _as_dims(dim), keepdim)
-
-
-@public()
-def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Where the largest element is: in the flattened tensor, or along a dimension."""
-    return _argument(np.argmax, "argmax", input, dim, keepdim)
-
-
-@public()
-def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Where the smallest element is: in the flattened tensor, or along a dimension."""
-    return _argument(np.argmin, "argmin", input, dim, keepdim)
-
-
-def _argument(find: Callable, name: str, input: Any, dim: int | None, keepdim: bool) -> Any:
-    if input.array.dtype.kind == "b":
-        raise RuntimeError(f"{name}(): does not support bool input")
-    if dim is None and not input.array.size:
-        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-    _nonempty(input.array, dim, name)
-    axis = None if dim is None or not input.ndim else check_dim(dim, input.ndim)
-    return wrap(np.asarray(find(input.array, axis=axis, keepdims=keepdim)))
+@op(outputs=("min", "max"), tex=r"\min {self}, \max {self}", self=lambda grads, self, dim, keepdim, min, max:
+    _shared(grads[0], self, _as_dims(dim), keepdim, min) + _shared(grads[1], self, _as_dims(dim), keepdim, max))
+def _aminmax(self, dim, keepdim):
+    _nonempty(self, dim, "aminmax")
+    return tuple(_reduce(ufunc, self, dim, keepdim) for ufunc in (np.minimum, np.maximum))
 
 
 @public()
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> tuple:
     """The smallest and the largest element, over all or along a dimension."""
-    dims = () if dim is None else dim
-    return return_type("aminmax", "min max")((amin(input, dims, keepdim), amax(input, dims, keepdim)))
+    return return_type("aminmax", "min max")(_aminmax(input, dim, keepdim))
 
 
 @op(node="MedianBackward0", self=lambda grad, self, result: evenly(grad, self, result), tex=r"\operatorname{{median}}({self})")
 def _median_all(self):
-    if not self.size:
+    refuse(self, "b", "median_cpu")
+    if not self.size or np.isnan(self).any():
         return self.dtype.type(math.nan)
     return np.partition(self, (self.size - 1) // 2, axis=None)[(self.size - 1) // 2]
 
 
-@op(node="MedianBackward1", outputs=("values", "indices"), tex=r"\operatorname{{median}}_{{{dim}}}({self})", saves=("keepdim",),
-    self=lambda grad, dim, indices, self_sym_sizes, keepdim: select_gradient(grad, dim, indices, self_sym_sizes, keepdim))
+def _middle(array: np.ndarray, dim: int) -> np.ndarray:
+    """Find the median along a dimension: the lower one of two; NaN is the median wherever there is one."""
+    middle = np.take(np.argsort(array, dim, stable=True), [(array.shape[dim] - 1) // 2], dim)
+    missing = np.isnan(array)
+    return np.where(missing.any(dim, keepdims=True), missing.argmax(dim, keepdims=True), middle)
+
+
+def _modes(array: np.ndarray, dim: int) -> np.ndarray:
+    """Find the most frequent element along a dimension (of equally frequent ones the smallest), the last of its kind."""
+    rows = np.moveaxis(array, dim, -1)
+    counts = (rows[..., None] == rows[..., None, :]).sum(-1)
+    smallest = np.where(counts == counts.max(-1, keepdims=True), rows, rows.max(-1, keepdims=True)).min(-1, keepdims=True)
+    last = rows.shape[-1] - 1 - np.argmax((rows == smallest)[..., ::-1], axis=-1, keepdims=True)
+    return np.moveaxis(last, -1, dim)
+
+
+@op(node="MedianBackward1", outputs=("values", "indices"), tex=r"\operatorname{{median}}_{{{dim}}}({self})", self=select_gradient)
 def _median_dim(self, dim, keepdim):
-    if not self.ndim:
-        return self.copy(), np.zeros((), np.int64)
-    dim = check_dim(dim, self.ndim)
+    refuse(self, "b", "median_out")
     _nonempty(self, dim, "median")
-    indices = np.take(np.argsort(self, dim, stable=True), [(self.shape[dim] - 1) // 2], dim)
-    values = np.take_along_axis(self, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+    return _place(_middle, self, dim, keepdim)
 
 
 @public()
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element (the lower one of two); ``(values, indices)`` along `dim`."""
-    return _median_all(input) if dim is None else return_type("median", "values indices")(_median_dim(input, dim, keepdim))
+    return _median_all(input) if dim is None else _pair("median", _median_dim(input, dim, keepdim))
+
+
+@op(outputs=("values", "indices"), tex=r"\operatorname{{mode}}_{{{dim}}}({self})", self=select_gradient)
+def _mode(self, dim, keepdim):
+    _nonempty(self, dim, "mode")
+    return _place(_modes, self, dim, keepdim)
+
+
+@public()
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along `dim`, and where it is."""
+    return _pair("mode", _mode(input, dim, keepdim))
+
+
+@op(outputs=("values", "indices"), tex=r"\operatorname{{kthvalue}}_{{{dim}}}({self})", self=select_gradient)
+def _kthvalue(self, k, dim, keepdim):
+    refuse(self, "b", "kthvalue_cpu")
+    _nonempty(self, dim, "kthvalue")
+    if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {check_dim(dim, self.ndim)}")
+    return _place(lambda array, d: np.take(np.argsort(array, d, stable=True), [k - 1], d), self, dim, keepdim)
+
+
+@public()
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along `dim` (from 1), and where it is."""
+    return _pair("kthvalue", _kthvalue(input, k, dim, keepdim))
+
+
+def _running_extreme(name: str, ufunc: np.ufunc) -> Callable:
+    @op(node=f"{name.title()}Backward0", outputs=("values", "indices"), tex=rf"\operatorname{{{{{name}}}}}_{{{{{{dim}}}}}}({{self}})",
+        self=lambda grad, self, dim, indices: scatter_add(grad_zeros(grad, tuple(self.shape)), dim, indices, grad))
+    def _run_extreme(self, dim):
+        values = _run(ufunc, self, dim)
+        if not self.ndim:
+            return values, np.zeros((), np.int64)
+        at = np.arange(self.shape[dim]).reshape([-1 if d == dim % self.ndim else 1 for d in range(self.ndim)])
+        return values, np.maximum.accumulate(np.where((self == values) | np.isnan(self), at, 0), axis=dim)
+
+    def running(input: Any, dim: int) -> Any:
+        return _pair(name, _run_extreme(input, dim))
+    running.__name__, running.__doc__ = name, f"The {name[3:]}imum so far along a dimension, and where it was."
+    return public()(running)
+
+
+cummax, cummin = _running_extreme("cummax", np.maximum), _running_extreme("cummin", np.minimum)
 
 
 # Yes and no ----------------------------------------------------------------------------------------------------------------
 
-@public()
-def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether some element is not zero."""
-    return wrap(np.asarray(np.any(input.array, axis=dims_of(dim, input.ndim), keepdims=keepdim)))
+def _verdict(name: str, ufunc: np.ufunc, doc: str) -> Callable:
+    def verdict(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        array = _reduce(ufunc, input.array, dim, keepdim, dtype=bool)
+        return wrap(np.asarray(array, np.uint8 if input.array.dtype == np.uint8 else bool))
+    verdict.__name__, verdict.__doc__ = name, f"Whether {doc} not zero."
+    return public()(verdict)
 
 
-@public()
-def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether all elements are not zero."""
-    return wrap(np.asarray(np.all(input.array, axis=dims_of(dim, input.ndim), keepdims=keepdim)))
+any, all = _verdict("any", np.logical_or, "some element is"), _verdict("all", np.logical_and, "all elements are")
 
 
 @public()
@@ -363,14 +433,22 @@ def _deviations(array, dim, keepdim, correction, name):
     free = n - (1 if correction is None else correction)
     if free <= 0:
         warnings.warn(reasons.NO_FREEDOM.format(name), stacklevel=5)
-    centre = _sum_array(array, dim, True) / array.dtype.type(n)
-    return _sum_array((array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
+    centre = _reduce(np.add, array, dim, True) / array.dtype.type(n)
+    return _reduce(np.add, (array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
 
 
 def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    sizes = tuple(x.shape)
-    free = count_of(sizes, dim) - (1 if correction is None else correction)
-    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim) * (x - (mean(x) if dim is None else mean(x, dim, True)))
+    free = count_of(tuple(x.shape), dim) - (1 if correction is None else correction)
+    centre = mean(x) if dim is None else mean(x, dim, True)
+    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim) * (x - centre)
+
+
+def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
+    return _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), x, dim, correction, keepdim)
+
+
+def _mean_gradient(grad: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return spread(grad, tuple(x.shape), dim, keepdim) / count_of(tuple(x.shape), dim)
 
 
 @op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
@@ -380,29 +458,22 @@ def _var(self, dim, correction, keepdim):
 
 
 @op(node="StdBackward0", tex=r"\operatorname{{std}}({self})", self=lambda grad, self, dim, correction, keepdim, result:
-    _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), self, dim, correction, keepdim))
+    _std_gradient(grad, self, dim, correction, keepdim, result))
 def _std(self, dim, correction, keepdim):
     return np.sqrt(_deviations(self, dim, keepdim, correction, "std"))
 
 
-@op(node="VarMeanBackward0", outputs="list", tex=r"\operatorname{{var}}({self})",
-    self=lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
-    + spread(grads[1], tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim))
+@op(node="VarMeanBackward0", outputs="list", tex=r"\operatorname{{var}}({self})", self=lambda grads, self, dim, correction, keepdim:
+    _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], self, dim, keepdim))
 def _var_mean(self, dim, correction, keepdim):
     return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
 
-@op(node="StdMeanBackward0", outputs="list", tex=r"\operatorname{{std}}({self})",
-    self=lambda grads, self, dim, correction, keepdim:
-    _std_gradient(grads[0], self, dim, correction, keepdim)
-    + spread(grads[1], tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim))
+@op(node="StdMeanBackward0", outputs=("result0", "result1"), tex=r"\operatorname{{std}}({self})",
+    self=lambda grads, self, dim, correction, keepdim, result0:
+    _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], self, dim, keepdim))
 def _std_mean(self, dim, correction, keepdim):
     return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
-
-
-def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    result = _std(x, dim, correction, keepdim)
-    return _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), x, dim, correction, keepdim)
 
 
 def _spread_measure(name: str, operation: Callable, doc: str, method: bool = True) -> Callable:
@@ -444,14 +515,12 @@ def _vector_norm(self, ord, dim, keepdim):
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                            + dtypes.of_numpy[self.dtype].scalar_type)
-    axes, size = dims_of(dim, self.ndim), np.abs(self)
+    size = np.abs(self)
     if ord in (math.inf, -math.inf):
-        return (np.maximum if ord > 0 else np.minimum).reduce(size, axis=axes, keepdims=keepdim)
-    if ord == 0:
-        return np.add.reduce((self != 0).astype(self.dtype), axis=axes, keepdims=keepdim)
-    if ord in (1, 2):
-        return np.add.reduce(size, axes, keepdims=keepdim) if ord == 1 else np.sqrt(np.add.reduce(size * size, axes, keepdims=keepdim))
-    return np.add.reduce(size ** ord, axis=axes, keepdims=keepdim) ** self.dtype.type(1 / ord)
+        return _reduce(np.maximum if ord > 0 else np.minimum, size, dim, keepdim)
+    powers = {0: self != 0, 1: size, 2: size * size}.get(ord)
+    total = _reduce(np.add, size ** ord if powers is None else powers, dim, keepdim, dtype=self.dtype)
+    return total if ord in (0, 1) else np.sqrt(total) if ord == 2 else total ** self.dtype.type(1 / ord)
 
 
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -465,7 +534,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
         if ord != "fro":
             raise NotImplementedError(f"minigrad's linalg.norm has no norm of order {ord} of a matrix")
         ord = None
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @public()
