@@ -1,6 +1,6 @@
 """Cases beside the truth suite whose answers are recorded: the same runner and comparison, one record a test module.
 
-    python -m tests.recorded         writes tests/records/{random,nn,optim}.json anew; needs torch
+    python -m tests.recorded         writes tests/records/{random,nn,optim,training}.json anew; needs torch
 """
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def record(theme: str) -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("random", "nn", "optim"):
+    for name in sys.argv[1:] or ("random", "nn", "optim", "training"):
         record(name)
