@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any
 
 import numpy as np
@@ -31,12 +32,12 @@ def save(obj: Any, f: str | os.PathLike | IO[bytes]) -> None:
     """
     arrays: list[np.ndarray] = []
     structure = json.dumps(_pack(obj, arrays))
-    entries = {f"tensor{i}": array for i, array in enumerate(arrays)}
-    if hasattr(f, "write"):
-        np.savez(f, structure=np.array(structure), **entries)
-        return
-    with open(f, "wb") as file:        # given its path, savez would add .npz to the name
-        np.savez(file, structure=np.array(structure), **entries)
+    with _opened(f, "wb") as file:        # given its path, savez would add .npz to the name
+        np.savez(file, structure=np.array(structure), **{f"tensor{i}": array for i, array in enumerate(arrays)})
+
+
+def _opened(f: Any, mode: str) -> AbstractContextManager:
+    return nullcontext(f) if hasattr(f, "read" if mode == "rb" else "write") else open(f, mode)
 
 
 def load(f: str | os.PathLike | IO[bytes], *, map_location: Any = None, weights_only: bool = True) -> Any:
@@ -45,13 +46,14 @@ def load(f: str | os.PathLike | IO[bytes], *, map_location: Any = None, weights_
     Raises
     ------
     ValueError
-        For a file that `save` did not write.
+        For a file that `save` did not write, or that is damaged.
     """
-    entries = np.load(f, allow_pickle=False)
-    if isinstance(entries, np.ndarray) or "structure" not in entries:
-        raise ValueError("minigrad.load reads files that minigrad.save wrote")
-    with entries:
-        return _unpack(json.loads(entries["structure"].item()), entries)
+    with _opened(f, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as entries:
+                return _unpack(json.loads(entries["structure"].item()), entries)
+        except Exception as error:      # whatever other bytes make fail
+            raise ValueError("minigrad.load reads files that minigrad.save wrote: this is something else, or damaged") from error
 
 
 def _pack(obj: Any, arrays: list[np.ndarray]) -> Any:

@@ -1,15 +1,13 @@
-"""nn is PyTorch's: functions with both derivatives, modules as they print and behave, files that cannot run code.
+"""nn is PyTorch's: functions with both derivatives, modules as they print and behave.
 
 What the truth suite asks of modules (registries, state_dict, containers, clipping) is not asked again here.
 """
 from __future__ import annotations
 
 import copy
-import io
 import pickle
 from collections import OrderedDict
 
-import numpy as np
 import pytest
 
 import minigrad
@@ -333,7 +331,7 @@ def case_forward_hooks_with_keywords(mg):
     module, x = Scale(), mg.ones(1)
     module.register_forward_pre_hook(lambda m, args, kwargs: (args, {"by": kwargs["by"] + 1}), with_kwargs=True)
     module.register_forward_hook(lambda m, args, kwargs, out: out + kwargs["by"], with_kwargs=True)
-    module.register_forward_hook(lambda m, args, out: show("always", out), always_call=True)
+    module.register_forward_hook(lambda m, args, out: show("plain", args, out))
     show(module(x, by=2.0), attempt(lambda: module(x, by=-1.0)))
     module.register_forward_pre_hook(lambda m, args, kwargs: 3, with_kwargs=True)
     show(attempt(lambda: module(x, by=2.0)))
@@ -353,6 +351,26 @@ def case_loading_mistakes(mg):
          layer.weight.requires_grad)
 
 
+def case_loading_wrong_keys(mg):
+    """Strict or not, in a tree, and what has been copied by then."""
+    nn = mg.nn
+    model = nn.Sequential(OrderedDict(body=nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)), head=nn.Linear(2, 1)))
+    good = {key: mg.full_like(value, 3) for key, value in model.state_dict().items()}
+    wrapped = {f"module.{key}": value for key, value in good.items()}
+    other_shape = {**good, "body.0.bias": mg.full((2,), 5.0), "head.weight": mg.ones(1, 3), "head.bias": mg.full((1,), 7.0)}
+    no_buffers = {key: value for key, value in good.items() if "running" not in key}
+    deeper = {**good, "head.weight.more": mg.ones(1), "nowhere.weight": mg.ones(1), "body.2.weight": mg.ones(1)}
+    for state in (wrapped, other_shape, no_buffers, deeper, {}):
+        for strict in (True, False):
+            show(strict, attempt(lambda state=state, strict=strict: model.load_state_dict(state, strict=strict)))
+    show(model.body[0].bias.detach(), model.head.bias.detach(), model.body[1].num_batches_tracked)
+    show(attempt(lambda: model.load_state_dict(good)), all(bool((p == 3).all()) for p in model.state_dict().values()))
+    show(attempt(lambda: model.load_state_dict([("a", mg.ones(1))])), attempt(lambda: model.load_state_dict(None)))
+    frozen = nn.Linear(1, 1).requires_grad_(False)
+    frozen.load_state_dict({"weight": mg.ones(1, 1, requires_grad=True), "bias": mg.ones(1, dtype=mg.float64)})
+    show(frozen.weight, frozen.bias, [p.grad_fn for p in frozen.parameters()])
+
+
 CASES = cases_in(globals())
 
 
@@ -368,70 +386,3 @@ def test_the_record_is_pytorch():
 def test_a_wrong_loss_is_found(monkeypatch):
     monkeypatch.setattr(minigrad.nn.functional, "_averaged", lambda grad, x, reduction: grad)
     assert compare(recorded("nn")["regression_losses"], run(CASES["regression_losses"], minigrad))
-
-
-# Files: minigrad's own format ----------------------------------------------------------------------------------------------
-
-def saved_and_loaded(obj):
-    buffer = io.BytesIO()
-    minigrad.save(obj, buffer)
-    buffer.seek(0)
-    return minigrad.load(buffer)
-
-
-def test_everything_around_the_tensors_comes_back(tmp_path):
-    net = minigrad.nn.Sequential(minigrad.nn.Linear(2, 3), minigrad.nn.BatchNorm1d(3))
-    optimizer = minigrad.optim.Adam(net.parameters())
-    net(minigrad.randn(4, 2)).sum().backward()
-    optimizer.step()
-    path = tmp_path / "state.pt"
-    around = {"epoch": 3, "loss": [float("inf"), 0.5, None, True], 7: ("a", minigrad.ones(2, 3).shape)}
-    minigrad.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "around": around}, path)
-    assert [p.name for p in tmp_path.iterdir()] == ["state.pt"]
-    loaded = minigrad.load(path, weights_only=True)
-    assert loaded["around"] == around and type(loaded["around"][7][1]) is minigrad.Size
-    twin = minigrad.nn.Sequential(minigrad.nn.Linear(2, 3), minigrad.nn.BatchNorm1d(3))
-    twin.load_state_dict(loaded["net"])
-    assert loaded["net"]._metadata == net.state_dict()._metadata
-    second = minigrad.optim.Adam(twin.parameters())
-    second.load_state_dict(loaded["optimizer"])
-    for model, steps in ((net, optimizer), (twin, second)):
-        steps.zero_grad()
-        model(minigrad.ones(4, 2) * minigrad.arange(4.0)[:, None]).pow(2).sum().backward()
-        steps.step()
-    assert all(minigrad.equal(a, b) for a, b in zip(net.parameters(), twin.parameters(), strict=True))
-
-
-def test_tensors_keep_kind_dtype_and_flag():
-    parameter = saved_and_loaded(minigrad.nn.Parameter(minigrad.ones(2, dtype=minigrad.float64)))
-    assert type(parameter) is minigrad.nn.Parameter and parameter.dtype is minigrad.float64 and parameter.requires_grad
-    assert saved_and_loaded(minigrad.ones(2, requires_grad=True)).requires_grad
-    assert saved_and_loaded(minigrad.tensor([True])).dtype is minigrad.bool
-
-
-def test_code_is_neither_written_nor_read(tmp_path):
-    with pytest.raises(TypeError, match="save its state_dict"):
-        saved_and_loaded(minigrad.nn.Linear(1, 1))
-    ran = []
-    path = tmp_path / "evil.pt"
-    path.write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(ValueError):
-        minigrad.load(path)
-    with path.open("wb") as file:
-        np.savez(file, structure=np.array([Evil()], dtype=object))
-    with pytest.raises(ValueError):
-        minigrad.load(path)
-    with path.open("wb") as file:
-        np.save(file, np.ones(2))
-    with pytest.raises(ValueError, match="minigrad.save wrote"):
-        minigrad.load(path)
-    assert ran == Evil.ran == []
-
-
-class Evil:
-    """A pickle of this runs code when it is loaded."""
-
-    ran: list = []
-
-    def __reduce__(self):
-        return Evil.ran.append, (1,)

@@ -17,6 +17,11 @@ from .parameter import Parameter
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
+def _uninitialized(*shape: int, wanted: bool = True, **options: Any) -> Parameter | None:
+    """A parameter for `reset_parameters` to fill, or None in the place of one that is not wanted."""
+    return Parameter(creation.empty(shape, **options)) if wanted else None
+
+
 class Linear(Module):
     """``x @ weight.T + bias``: ``(..., in_features) -> (..., out_features)``.
 
@@ -27,9 +32,8 @@ class Linear(Module):
                  dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(creation.empty(out_features, in_features, dtype=dtype, device=device))
-        bias = creation.empty(out_features, dtype=dtype, device=device) if bias else None
-        self.register_parameter("bias", None if bias is None else Parameter(bias))
+        self.weight = _uninitialized(out_features, in_features, dtype=dtype, device=device)
+        self.register_parameter("bias", _uninitialized(out_features, wanted=bias, dtype=dtype, device=device))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -56,7 +60,7 @@ class Embedding(Module):
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.weight = Parameter(creation.empty(num_embeddings, embedding_dim, dtype=dtype, device=device))
+        self.weight = _uninitialized(num_embeddings, embedding_dim, dtype=dtype, device=device)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -82,8 +86,7 @@ class LayerNorm(Module):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         for name, wanted in {"weight": elementwise_affine, "bias": elementwise_affine and bias}.items():
-            values = creation.empty(self.normalized_shape, dtype=dtype, device=device)
-            self.register_parameter(name, Parameter(values) if wanted else None)
+            self.register_parameter(name, _uninitialized(*self.normalized_shape, wanted=wanted, dtype=dtype, device=device))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -102,13 +105,15 @@ class BatchNorm1d(Module):
     """Mean 0 and variance 1 for each of the channels, ``(n, c)`` or ``(n, c, l)``; in training over the batch, else by running
     averages of what training saw."""
 
+    _version = 2
+
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
         self.track_running_stats = track_running_stats
         for name in ("weight", "bias"):
-            self.register_parameter(name, Parameter(creation.empty(num_features, dtype=dtype)) if affine else None)
+            self.register_parameter(name, _uninitialized(num_features, wanted=affine, dtype=dtype, device=device))
         buffers = {"running_mean": creation.zeros(num_features, dtype=dtype),
                    "running_var": creation.ones(num_features, dtype=dtype),
                    "num_batches_tracked": creation.scalar_tensor(0, dtype=int64)}
@@ -128,11 +133,14 @@ class BatchNorm1d(Module):
         self.reset_running_stats()
         _ones_and_zeros(self)
 
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *rest: Any) -> None:
+        if self.track_running_stats and (local_metadata.get("version") or 1) < 2:       # saved before there was a count
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
-        if self.track_running_stats and input.shape[1] != self.num_features:
-            raise RuntimeError(f"running_mean should contain {input.shape[1]} elements not {self.num_features}")
         momentum = self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -178,20 +186,6 @@ class Identity(Module):
         return input
 
 
-class Flatten(Module):
-    """The dimensions from `start_dim` to `end_dim` as one: ``(n, ...) -> (n, m)``."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
 class Unflatten(Module):
     """One dimension as several."""
 
@@ -209,20 +203,21 @@ class Unflatten(Module):
 # Activations ---------------------------------------------------------------------------------------------------------------
 
 class _Function(Module):
-    """A function as a module: a subclass names the ``function`` and its ``options`` with their defaults.
+    """A function of tensors as a module: a subclass names it, and its options with their defaults, in its first line.
 
-    Options become attributes; ``weight`` and its like become buffers. `keywords` are options that need their name in the call.
+    Options become attributes; ``weight`` and its like become buffers. `keywords` are options that need their name.
     """
 
     function: Callable[..., Tensor]
     options: dict[str, Any] = {}
     keywords: tuple[str, ...] = ()
-    buffers_among_options = ("weight", "pos_weight")
 
-    def __init_subclass__(cls) -> None:
-        cls.__signature__ = inspect.Signature([
-            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY if n in cls.keywords else
-                              inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in cls.options.items()])
+    def __init_subclass__(cls, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
+        if function is not None:
+            cls.function, cls.options = staticmethod(function), options
+            cls.__signature__ = inspect.Signature([
+                inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY if n in cls.keywords else
+                                  inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -239,7 +234,7 @@ class _Function(Module):
             raise TypeError(f"{type(self).__name__}.__init__() {text}") from None
         given.apply_defaults()
         for name, value in given.arguments.items():
-            if name in self.buffers_among_options:
+            if name.endswith("weight"):
                 self.register_buffer(name, value)
             else:
                 self.__dict__[name] = value
@@ -255,94 +250,68 @@ class _Activation(_Function):
         return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
 
 
-class ReLU(_Activation):
+class Flatten(_Activation, function=Tensor.flatten, start_dim=1, end_dim=-1):
+    """The dimensions from `start_dim` to `end_dim` as one: ``(n, ...) -> (n, m)``."""
+
+
+class ReLU(_Activation, function=functional.relu, inplace=False):
     """The positive part, elementwise."""
 
-    function, options = staticmethod(functional.relu), {"inplace": False}
 
-
-class ReLU6(_Activation):
+class ReLU6(_Activation, function=functional.relu6, inplace=False):
     """Limited to [0, 6]."""
 
-    function, options = staticmethod(functional.relu6), {"inplace": False}
 
-
-class LeakyReLU(_Activation):
+class LeakyReLU(_Activation, function=functional.leaky_relu, negative_slope=0.01, inplace=False):
     """x where it is positive, else ``negative_slope * x``."""
 
-    function, options = staticmethod(functional.leaky_relu), {"negative_slope": 0.01, "inplace": False}
 
-
-class ELU(_Activation):
+class ELU(_Activation, function=functional.elu, alpha=1.0, inplace=False):
     """x where it is positive, else ``alpha * (exp(x) - 1)``."""
 
-    function, options = staticmethod(functional.elu), {"alpha": 1.0, "inplace": False}
 
-
-class SELU(_Activation):
+class SELU(_Activation, function=functional.selu, inplace=False):
     """`ELU` with the constants that keep mean 0 and variance 1."""
 
-    function, options = staticmethod(functional.selu), {"inplace": False}
 
-
-class GELU(_Activation):
+class GELU(_Activation, function=functional.gelu, approximate="none"):
     """``x * P(N(0, 1) < x)``."""
 
-    function, options = staticmethod(functional.gelu), {"approximate": "none"}
 
-
-class SiLU(_Activation):
+class SiLU(_Activation, function=functional.silu, inplace=False):
     """``x * sigmoid(x)``."""
 
-    function, options = staticmethod(functional.silu), {"inplace": False}
 
-
-class Softplus(_Activation):
+class Softplus(_Activation, function=functional.softplus, beta=1.0, threshold=20.0):
     """``log(1 + exp(beta * x)) / beta``, a smooth relu."""
 
-    function, options = staticmethod(functional.softplus), {"beta": 1.0, "threshold": 20.0}
 
-
-class Hardtanh(_Activation):
+class Hardtanh(_Activation, function=functional.hardtanh, min_val=-1.0, max_val=1.0, inplace=False):
     """Limited to [min_val, max_val]."""
 
-    function, options = staticmethod(functional.hardtanh), {"min_val": -1.0, "max_val": 1.0, "inplace": False}
 
-
-class Sigmoid(_Activation):
+class Sigmoid(_Activation, function=functional.sigmoid):
     """``1 / (1 + exp(-x))``."""
 
-    function = staticmethod(functional.sigmoid)
 
-
-class LogSigmoid(_Activation):
+class LogSigmoid(_Activation, function=functional.logsigmoid):
     """The logarithm of sigmoid."""
 
-    function = staticmethod(functional.logsigmoid)
 
-
-class Tanh(_Activation):
+class Tanh(_Activation, function=functional.tanh):
     """Hyperbolic tangent."""
 
-    function = staticmethod(functional.tanh)
 
-
-class Softsign(_Activation):
+class Softsign(_Activation, function=functional.softsign):
     """``x / (1 + |x|)``."""
 
-    function = staticmethod(functional.softsign)
 
-
-class Softmax(_Activation):
+class Softmax(_Activation, function=functional.softmax, dim=None):
     """Positive numbers that add to 1 along `dim`."""
 
-    function, options = staticmethod(functional.softmax), {"dim": None}
 
-
-class LogSoftmax(_Activation):
+class LogSoftmax(_Activation, function=functional.log_softmax, dim=None):
     """The logarithm of softmax."""
-
-    function, options = staticmethod(functional.log_softmax), {"dim": None}
 
 
 # Losses --------------------------------------------------------------------------------------------------------------------
@@ -353,67 +322,56 @@ class _Loss(_Function):
     keywords = ("reduction", "beta", "delta", "ignore_index", "label_smoothing", "pos_weight")
 
 
-class MSELoss(_Loss):
+class MSELoss(_Loss, function=functional.mse_loss, reduction="mean"):
     """The squared error."""
 
-    function, options = staticmethod(functional.mse_loss), {"reduction": "mean"}
 
-
-class L1Loss(_Loss):
+class L1Loss(_Loss, function=functional.l1_loss, reduction="mean"):
     """The absolute error."""
 
-    function, options = staticmethod(functional.l1_loss), {"reduction": "mean"}
 
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_Loss, function=functional.smooth_l1_loss, reduction="mean", beta=1.0):
     """The absolute error, rounded off below `beta`."""
 
-    function, options = staticmethod(functional.smooth_l1_loss), {"reduction": "mean", "beta": 1.0}
 
-
-class HuberLoss(_Loss):
+class HuberLoss(_Loss, function=functional.huber_loss, reduction="mean", delta=1.0):
     """Half of the squared error below `delta`, a line above."""
 
-    function, options = staticmethod(functional.huber_loss), {"reduction": "mean", "delta": 1.0}
 
-
-class NLLLoss(_Loss):
+class NLLLoss(_Loss, function=functional.nll_loss, weight=None, ignore_index=-100, reduction="mean"):
     """Minus the log-probability at each example's class."""
 
-    function, options = staticmethod(functional.nll_loss), {"weight": None, "ignore_index": -100, "reduction": "mean"}
 
-
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_Loss, function=functional.cross_entropy,
+                       weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
     """`NLLLoss` of `LogSoftmax`: takes scores, not probabilities."""
 
-    function, options = staticmethod(functional.cross_entropy), {
-        "weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0.0}
 
-
-class BCELoss(_Loss):
+class BCELoss(_Loss, function=functional.binary_cross_entropy, weight=None, reduction="mean"):
     """Cross-entropy of two classes, of probabilities."""
 
-    function, options = staticmethod(functional.binary_cross_entropy), {"weight": None, "reduction": "mean"}
 
-
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_Loss, function=functional.binary_cross_entropy_with_logits,
+                        weight=None, reduction="mean", pos_weight=None):
     """Cross-entropy of two classes, of scores."""
-
-    function, options = staticmethod(functional.binary_cross_entropy_with_logits), {
-        "weight": None, "reduction": "mean", "pos_weight": None}
 
 
 # Containers ----------------------------------------------------------------------------------------------------------------
+
+def _at(values: list, idx: int) -> Any:
+    """A value by its place, with PyTorch's error."""
+    idx = operator.index(idx)
+    if not -len(values) <= idx < len(values):
+        raise IndexError(f"index {idx} is out of range")
+    return values[idx]
+
 
 class _Numbered(Module):
     """What `Sequential` and `ModuleList` share: children with the names "0", "1", …"""
 
     def _key(self, idx: int) -> str:
         """The name of child `idx`, counted from the end if negative."""
-        idx, size = operator.index(idx), len(self)
-        if not -size <= idx < size:
-            raise IndexError(f"index {idx} is out of range")
-        return list(self._modules)[idx % size]
+        return _at(list(self._modules), idx)
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         self._modules = {str(i): module for i, module in enumerate(modules)}
@@ -603,15 +561,11 @@ class ParameterList(Module):
     __iadd__ = extend
 
     def __getitem__(self, idx: int | slice) -> Any:
-        values = list(self._parameters.values())
-        if isinstance(idx, slice):
-            return type(self)(values[idx])
-        if not -len(values) <= idx < len(values):
-            raise IndexError(f"index {idx} is out of range")
-        return values[idx]
+        values = list(self)
+        return type(self)(values[idx]) if isinstance(idx, slice) else _at(values, idx)
 
     def __setitem__(self, idx: int, value: Tensor) -> None:
-        setattr(self, list(self._parameters)[idx], value if isinstance(value, Parameter) else Parameter(value))
+        setattr(self, _at(list(self._parameters), idx), value if isinstance(value, Parameter) else Parameter(value))
 
     def __len__(self) -> int:
         return len(self._parameters)

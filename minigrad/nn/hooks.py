@@ -1,0 +1,213 @@
+"""What happens when a module is called: its hooks before and after ``forward``, and those of the backward pass.
+
+Full backward hooks want the gradients of the module's inputs and outputs, which belong to no single node: so an identity
+node is put before the inputs and another behind the outputs, and the hooks run when gradients pass there.
+"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd import Function
+from ..grad_mode import state
+from ..graph import HookDict, RemovableHandle
+from ..tensor import Tensor
+
+
+def _tuple(value: Any) -> tuple:
+    return value if isinstance(value, tuple) else (value,)
+
+
+class Hooked:
+    """The part of `Module` that calls ``forward``."""
+
+    @staticmethod
+    def _no_hooks() -> dict[str, Any]:
+        """The attributes that a new module begins with."""
+        return {"_forward_pre_hooks": HookDict(), "_forward_hooks": HookDict(), "_backward_pre_hooks": HookDict(),
+                "_backward_hooks": HookDict(), "_is_full_backward_hook": None}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            new = hook(self, args, kwargs)
+            if new is not None:
+                if not isinstance(new, tuple) or len(new) != 2:
+                    raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+                args, kwargs = new
+        backward = _FullBackward(self) if self._is_full_backward_hook or self._backward_pre_hooks else None
+        if backward is not None:
+            args = backward.around_inputs(args)
+        result = self.forward(*args, **kwargs)
+        for hook in list(self._forward_hooks.values()):
+            new = hook(self, args, kwargs, result)
+            result = result if new is None else new
+        if backward is not None:
+            return backward.around_outputs(result)
+        if self._backward_hooks:
+            self._hook_last_node(result)
+        return result
+
+    def _hook_last_node(self, result: Any) -> None:
+        """The old kind of backward hook: on the node that made the result, whatever that is."""
+        while not isinstance(result, Tensor):
+            result = next(iter(result.values() if isinstance(result, dict) else result))
+        if result.grad_fn is not None:
+            for hook in self._backward_hooks.values():
+                result.grad_fn.register_hook(lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out))
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """Call ``hook(module, args)`` before forward; what it returns replaces the arguments.
+
+        `with_kwargs`: call ``hook(module, args, kwargs)``, which returns both.
+        """
+        def with_both(module: Hooked, args: tuple, kwargs: dict) -> tuple | None:
+            new = hook(module, args)
+            return None if new is None else (_tuple(new), kwargs)
+
+        return _register(self._forward_pre_hooks, hook if with_kwargs else with_both, prepend)
+
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after forward; what it returns replaces the output.
+
+        `with_kwargs`: call ``hook(module, args, kwargs, output)``.
+        """
+        def with_both(module: Hooked, args: tuple, kwargs: dict, output: Any) -> Any:
+            return hook(module, args, output)
+
+        return _register(self._forward_hooks, hook if with_kwargs else with_both, prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients of the module's inputs are computed."""
+        self._use_backward_hooks(full=True)
+        return _register(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before those gradients are computed; what it returns replaces grad_output."""
+        return _register(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """The deprecated kind: it sees the last node of forward only."""
+        self._use_backward_hooks(full=False)
+        return _register(self._backward_hooks, hook)
+
+    def _use_backward_hooks(self, full: bool) -> None:
+        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
+            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                               "one of them.")
+        self._is_full_backward_hook = full
+
+
+def _register(hooks: HookDict, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    earlier = list(hooks)
+    handle = RemovableHandle(hooks, hook)
+    for number in earlier if prepend else ():       # behind the new one
+        hooks[number] = hooks.pop(number)
+    return handle
+
+
+class BackwardHookFunction(Function):
+    """The identity, as a node for hooks."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        ctx.mark_non_differentiable(*(a for a in args if not a.requires_grad))
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        return args
+
+
+class _Passage:
+    """Values that passed one of the two identity nodes: which of them are tensors, and how their gradients are spread."""
+
+    def __init__(self, values: tuple, hook: Callable) -> None:
+        self.places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+        self.recorded = state.enabled and any(values[i].requires_grad for i in self.places)
+        self.values = list(values)
+        if self.recorded:
+            passed = BackwardHookFunction.apply(*(values[i] for i in self.places))
+            next(t.grad_fn for t in passed if t.grad_fn is not None).register_hook(hook)
+            for i, t in zip(self.places, passed, strict=True):
+                self.values[i] = t
+
+    def spread(self, grads: tuple) -> tuple:
+        """The node's gradients, one per value: None for what is no tensor."""
+        by_place = dict(zip(self.places, grads, strict=True))
+        return tuple(by_place.get(i) for i in range(len(self.values)))
+
+    def gather(self, grads: tuple) -> tuple:
+        """Back to those of the node."""
+        return tuple(grads[i] for i in self.places)
+
+
+class _FullBackward:
+    """One call of a module with full backward hooks.
+
+    The outer node keeps the gradients of the outputs until the inner one has those of the inputs, and the hook gets both.
+    """
+
+    def __init__(self, module: Hooked) -> None:
+        self.module = module
+        self.hooks = list(module._backward_hooks.values()) if module._is_full_backward_hook else []
+        self.pre_hooks = list(module._backward_pre_hooks.values())
+        self.grad_outputs: tuple | None = None
+
+    def around_inputs(self, args: tuple) -> tuple:
+        """Pass the arguments through the inner node."""
+        self.inputs = _Passage(args, self._inputs_done)
+        return tuple(self.inputs.values)
+
+    def around_outputs(self, result: Any) -> Any:
+        """Pass the result through the outer node."""
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                          f"{type(result)}", stacklevel=4)
+            return result
+        self.outputs = _Passage(_tuple(result), self._outputs_arrived)
+        return tuple(self.outputs.values) if isinstance(result, tuple) else self.outputs.values[0]
+
+    def _outputs_arrived(self, _: tuple, grads: tuple) -> tuple:
+        outputs = self.outputs.spread(grads)
+        for hook in self.pre_hooks:
+            outputs = _replaced(hook(self.module, outputs), outputs, "Backward pre hook returned an invalid number of grad_output")
+        self.grad_outputs = outputs
+        if not self.inputs.recorded:
+            self._run_without_inputs()
+        return self.outputs.gather(outputs)
+
+    def _run_without_inputs(self) -> None:
+        warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+                      "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."
+                      "register_full_backward_hook for more details.", stacklevel=5)
+        for hook in self.hooks:
+            new = hook(self.module, (None,) * len(self.inputs.values), self.grad_outputs)
+            if new is not None and not (isinstance(new, tuple) and all(g is None for g in new)):
+                raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or None "
+                                   "for all gradients.")
+        self.grad_outputs = None
+
+    def _inputs_done(self, grads: tuple, _: tuple) -> tuple | None:
+        if self.grad_outputs is None:       # a gradient that came past the module's outputs, as in double backward
+            return None
+        inputs = self.inputs.spread(grads)
+        for hook in self.hooks:
+            inputs = _replaced(hook(self.module, inputs, self.grad_outputs), inputs,
+                               "Backward hook returned an invalid number of grad_input")
+        self.grad_outputs = None
+        return self.inputs.gather(inputs)
+
+
+def _replaced(new: Any, old: tuple, problem: str) -> tuple:
+    """What a hook returned in place of some gradients, unless that was None."""
+    if new is None:
+        return old
+    if len(_tuple(new)) != len(old):
+        raise RuntimeError(f"{problem}, got {len(_tuple(new))}, but expected {len(old)}")
+    return _tuple(new)
