@@ -160,33 +160,68 @@ class Op:
         self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
         self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
         self.params, self.keyword_only, self.defaults = _parameters(kernel)
-        kinds = {n: kernel.__annotations__.get(n) for n in self.params}
-        self.tensor_params = [n for n in self.params if n in formulas or kinds[n] in ("Tensor", "Operand")]
-        self.strict = [n for n in self.params[1:] if kinds[n] == "Tensor"]
-        self.several = outputs == "list" or len(outputs) > 1
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
-        self.number_form = self.number = self.node_name = self.node_class = None
-        self.number_always = False
+        self.several = outputs == "list" or len(outputs) > 1
+        self.number_form = self.number = self.node_name = self.original = None
+        self.number_always, self.saves = False, saves
         self.write: Callable[[], str] = str
         if formulas:
             self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
-            self._plan_saving(saves)
 
-    def _plan_saving(self, extra: tuple[str, ...]) -> None:
-        """Sort what the formulas need into tensors (freed, version-checked) and plain values."""
-        self.uses = {arg: _parameters(f)[0] for arg, f in self.formulas.items()}
-        needed = list(dict.fromkeys([*(n for names in self.uses.values() for n in names), *extra]))
-        outputs = () if isinstance(self.outputs, str) else self.outputs
-        # In PyTorch's order, which decides whose version error is raised: inputs by name, then outputs.
-        self.saved = sorted((n for n in needed if n in outputs or n in self.tensor_params), key=lambda n: (n in outputs, n))
-        self.attributes = [n for n in needed if n not in self.saved and n not in ("grad", "grads")]
-        self.output_of = {n: i for i, n in enumerate(outputs)}
-        # PyTorch saves an input tensor unconditionally, unless one formula alone of several uses it.
-        self.saved_for = {}
-        for name in self.saved:
-            users = [arg for arg, names in self.uses.items() if name in names]
-            if name not in extra and name not in outputs and len(users) == 1 and len(self.formulas) > 1 and "tensors" not in self.formulas:
-                self.saved_for[name] = users[0]
+    # The rest is worked out when it is first asked for: an import pays for no operation that it does not use.
+
+    @functools.cached_property
+    def tensor_params(self) -> list[str]:
+        """The arguments that may be tensors."""
+        return [n for n in self.params if n in self.formulas or self.kernel.__annotations__.get(n) in ("Tensor", "Operand")]
+
+    @functools.cached_property
+    def strict(self) -> list[str]:
+        """The arguments after the first that must be tensors."""
+        return [n for n in self.params[1:] if self.kernel.__annotations__.get(n) == "Tensor"]
+
+    @functools.cached_property
+    def uses(self) -> dict[str, list[str]]:
+        """What each formula needs."""
+        return {arg: _parameters(f)[0] for arg, f in self.formulas.items()}
+
+    @functools.cached_property
+    def needed(self) -> list[str]:
+        """What the node keeps."""
+        return list(dict.fromkeys([*(n for names in self.uses.values() for n in names), *self.saves]))
+
+    @functools.cached_property
+    def output_of(self) -> dict[str, int]:
+        """The outputs' places by name."""
+        return {} if isinstance(self.outputs, str) else {n: i for i, n in enumerate(self.outputs)}
+
+    @functools.cached_property
+    def saved(self) -> list[str]:
+        """The tensors among it (freed, version-checked), in PyTorch's order: inputs by name, then outputs.
+
+        It decides whose version error is raised.
+        """
+        return sorted((n for n in self.needed if n in self.output_of or n in self.tensor_params),
+                      key=lambda n: (n in self.output_of, n))
+
+    @functools.cached_property
+    def attributes(self) -> list[str]:
+        """The plain values among it."""
+        return [n for n in self.needed if n not in self.saved and n not in ("grad", "grads")]
+
+    @functools.cached_property
+    def saved_for(self) -> dict[str, str]:
+        """PyTorch saves an input tensor unconditionally, unless one formula alone of several uses it: that one."""
+        if len(self.formulas) == 1 or "tensors" in self.formulas:
+            return {}
+        users = {n: [arg for arg, names in self.uses.items() if n in names] for n in self.saved
+                 if n not in self.saves and n not in self.output_of}
+        return {n: args[0] for n, args in users.items() if len(args) == 1}
+
+    @functools.cached_property
+    def node_class(self) -> type[Node] | None:
+        """The class of its nodes; an in-place operation's are the original's."""
+        return self.original.node_class if self.original else _node_class(self) if self.formulas else None
 
     @property
     def source(self) -> str:
@@ -256,7 +291,7 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
             public(*plain_names, method=method)(call)
         if inplace:
             twin = Op(kernel, formulas, node=operation.node_name, inplace=True, **facts)
-            twin.name, twin.node_class = operation.name + "_", operation.node_class
+            twin.name, twin.original = operation.name + "_", operation
             OPS[twin.name] = twin
             if scalar:
                 _add_number_form(twin, scalar, _inplace_source, always=True)
@@ -287,14 +322,11 @@ def _add_number_form(operation: Op, node: str, text: Callable[[Op, str | None], 
 
 def compile_operation(operation: Op, text: Callable[[Op, str | None], str], reject: str | None = None) -> Callable:
     """Make the function whose text `text` returns, in the namespace that the generated code needs."""
-    if operation.formulas and operation.node_class is None:
-        operation.node_class = _node_class(operation)
-
     def source() -> str:
         return re.sub(r"\bself(_?)\b", r"input\1", text(operation, reject))     # PyTorch's name of it in a call
 
     operation.write = source
-    function = _deferred(operation.name, source, f"<op {operation.name}>", dict(
+    function = _deferred(operation.name, source, f"<op {operation.name}>", lambda: dict(
         kernel=operation.kernel, op=operation, number_form=operation.number_form, NodeClass=operation.node_class,
         **{f"default_{n}": v for n, v in operation.defaults.items()}))
     function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
@@ -305,26 +337,27 @@ def compile_operation(operation: Op, text: Callable[[Op, str | None], str], reje
 _serial = itertools.count()
 
 
-def _deferred(name: str, source: Callable[[], str], filename: str, constants: dict[str, Any]) -> Callable:
+def _deferred(name: str, source: Callable[[], str], filename: str, constants: Callable[[], dict[str, Any]]) -> Callable:
     """A function that is written and compiled when it is first called, so that an import pays for no operation it does not use.
 
     Its globals are this module's. What is its own (`constants`) stands there too, under names that no text can spell: the
     compiled code is given those names in place of the plain ones.
     """
     tag = f"{filename} {next(_serial)} "
-    names = {n: tag + n for n in (*constants, "itself", "build")}
 
     def build() -> Callable:
-        text, place = source(), dict(constants)
+        text, own = source(), {**constants(), "itself": function}
+        place = dict(own)
         exec(compile(text, filename, "exec"), globals(), place)
         made = place[name]
-        function.__code__ = _renamed(made.__code__, names)
+        globals().update({tag + n: value for n, value in own.items()})
+        function.__code__ = _renamed(made.__code__, {n: tag + n for n in own})
         function.__defaults__, function.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)     # for tracebacks
         return function
 
-    function = FunctionType(_renamed(_first_call.__code__, names), globals(), name)
-    globals().update({names[n]: value for n, value in {**constants, "itself": function, "build": build}.items()})
+    function = FunctionType(_renamed(_first_call.__code__, {"build": tag + "build"}), globals(), name)
+    globals()[tag + "build"] = build
     return function
 
 
@@ -555,7 +588,7 @@ def _apply_source(operation: Op) -> str:
 def _node_class(operation: Op) -> type[Node]:
     """The node's class."""
     apply = _deferred("apply", lambda: _apply_source(operation), f"<{operation.node_name}>",
-                      {f"formula_{arg}": f for arg, f in operation.formulas.items()})
+                      lambda: {f"formula_{arg}": f for arg, f in operation.formulas.items()})
     empty = {"_saved": (), "_versions": ()} if not operation.saved else {}      # no instance needs a place for them
     if not operation.attributes:
         empty["_attributes"] = ()
