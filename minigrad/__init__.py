@@ -7,7 +7,7 @@ import sys as _sys
 from . import arguments, autograd, creation, linalg, nn, ops, optim, random, serialization
 from .autograd.backward_pass import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .dtype import (
-    Size, bool_ as bool, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
+    Size, bool_ as bool, cuda, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
     layout, promote_types, set_default_dtype, strided, uint8,
 )
 from .dtype import float16 as half, float32 as float, float64 as double, int16 as short, int32 as int, int64 as long

@@ -117,7 +117,7 @@ class Signature:
                     return (f"{self.name}() missing {len(missing)} required positional argument{'s' if len(missing) == 1 else ''}: "
                             f"{', '.join(missing)}")
                 value = kwargs[key]
-            if not (value is None and param.allow_none or param.fits(value, place + 1)):
+            if not (value is None and param.allow_none or param.fits(value, place)):
                 if varargs and place == 0:
                     place = len(args)
                     continue

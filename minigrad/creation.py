@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtype as dtypes
 from . import reasons
+from .function import keep_quiet
 from .storage import Storage
 from .tensor import Tensor, wrap
 
@@ -45,6 +46,8 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
                 raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
         shape.append(length)
         level = [x for item in level for x in item]
+        if isinstance(level[0] if level else None, str):
+            raise ValueError("too many dimensions 'str'")
     for x in level:
         if isinstance(x, str):
             raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
@@ -59,16 +62,18 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
             d = x.array.dtype if isinstance(x, Tensor) else x.dtype if isinstance(x, np.generic) else dtypes.number_dtype(x)
             found = d if found is None else dtypes.promote_types(dtypes.of_numpy[found], dtypes.of_numpy[d]).numpy
         dtype = found or dtypes.get_default_dtype().numpy
-    try:
-        return np.array(values, dtype).reshape(shape)
-    except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
+    if dtype.kind in "iu":
+        if any(isinstance(x, int) and not -2**63 <= x < 2**63 for x in values):
+            raise ValueError("Overflow when unpacking long long")
+        values = [dtypes.number_in(x, dtype, dtype.name) for x in values]
+    keep_quiet()        # of a number that becomes infinite
+    return np.array(values, dtype).reshape(shape)
 
 
 def _is_sequence(x: Any) -> bool:
-    if isinstance(x, (Tensor, np.ndarray)):
+    if isinstance(x, np.ndarray):
         return x.ndim > 0
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic))
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (Tensor, str, bytes, dict, np.generic))
 
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
@@ -93,7 +98,7 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, 
         raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if isinstance(data, Tensor):
         warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
-    dtypes.device(device or "cpu")
+    dtypes.on_cpu(device)
     return finish(to_array(data, None if dtype is None else dtypes.to_numpy(dtype)), requires_grad)
 
 
@@ -146,7 +151,7 @@ def sizes_of(sizes: tuple, keyword: Any = None, name: str = "zeros") -> tuple[in
 
 def pick_dtype(dtype: Any, device: Any = None) -> np.dtype:
     """The NumPy dtype asked for, or the default; refuses any device but the CPU."""
-    dtypes.device(device or "cpu")
+    dtypes.on_cpu(device)
     return dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype)
 
 
@@ -164,7 +169,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """A tensor of one number; its dtype follows the number unless given."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtypes.number_dtype(value) if dtype is None else pick_dtype(dtype, device)
-    return finish(np.full(sizes_of((size,) if isinstance(size, int) else tuple(size)), value, d), requires_grad)
+    return finish(np.full(sizes_of((size,) if isinstance(size, int) else tuple(size)), dtypes.number_in(value, d)), requires_grad)
 
 
 def _like(name: str, make: Callable) -> Callable:

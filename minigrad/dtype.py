@@ -6,6 +6,8 @@ unless the weaker one is of a higher kind (bool < integer < floating point). Num
 """
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,26 @@ def refuse(array: np.ndarray, kinds: str, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy[array.dtype].scalar_type}'")
 
 
+_CPP_NUMBERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float16": "c10::Half",
+                "float32": "float", "float64": "double", "bool": "bool"}
+
+
+def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
+    """A number in a type, as a 0-d array. (A negative number wraps around in an unsigned type.)
+
+    Raises
+    ------
+    RuntimeError
+        "value cannot be converted to type uint8_t without overflow"
+    """
+    if value.__class__ in _NUMBERS and value and d.kind != "b" and not (d.kind == "f" and not math.isfinite(value)):
+        limits = np.finfo(d) if d.kind == "f" else np.iinfo(d)
+        low, high = (float(limits.min), float(limits.max)) if d.kind == "f" else (limits.min or -limits.max, limits.max)
+        if not low <= value <= high:
+            raise RuntimeError(f"value cannot be converted to type {name or _CPP_NUMBERS[d.name]} without overflow")
+    return np.asarray(value).astype(d)
+
+
 def _kind(d: np.dtype) -> int:
     return 0 if d.kind == "b" else 1 if d.kind in "iu" else 2
 
@@ -149,29 +171,56 @@ def promote(*operands: Any, floating: bool = False) -> list[np.ndarray] | None:
 
 
 class device:
-    """Where a tensor lives; minigrad has the CPU only."""
+    """The name of a place for tensors. minigrad has the CPU only; another name is an error where a tensor is to be made there."""
 
     __slots__ = ("type", "index")
+    KNOWN = ("cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+             "privateuseone")
 
     def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
-        if not isinstance(type, (str, device)):
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index
+            return
+        if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
-        name = type.type if isinstance(type, device) else type
-        if name.split(":")[0] != "cpu":
-            raise RuntimeError(f"minigrad has the device 'cpu' only, not '{name}'")
-        self.type, self.index = "cpu", index
+        parts = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9]\d*))?", type)
+        if parts is None:
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        if parts[1] not in self.KNOWN.split(", "):
+            raise RuntimeError(f"Expected one of {self.KNOWN} device type at start of device string: {parts[1]}")
+        self.type, self.index = parts[1], index if parts[2] is None else int(parts[2])
 
     def __repr__(self) -> str:
-        return "device(type='cpu')"
+        return f"device(type='{self.type}'" + (")" if self.index is None else f", index={self.index})")
 
     def __str__(self) -> str:
-        return "cpu"
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) or NotImplemented
+        return str(self) == str(other) if isinstance(other, device) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash(str(self))
+
+
+def on_cpu(where: Any) -> None:
+    """Refuse to make a tensor anywhere but on the CPU."""
+    if where is not None and (kind := device(where).type) != "cpu":
+        if kind == "cuda":
+            raise AssertionError("Torch not compiled with CUDA enabled")
+        raise RuntimeError(f"minigrad has the device 'cpu' only, not '{kind}'")
+
+
+class cuda:
+    """``torch.cuda``, as far as programs ask for it: there is none here."""
+
+    @staticmethod
+    def is_available() -> bool:
+        return False
+
+    @staticmethod
+    def device_count() -> int:
+        return 0
 
 
 class layout:

@@ -57,10 +57,12 @@ def keep_quiet() -> None:
     operation; a look at the first filter does not show in a measurement.
     """
     global quiet
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
-    quiet = warnings.filters[0]
+    if not warnings.filters or warnings.filters[0] is not quiet:
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+        quiet = warnings.filters[0]
 
 
+quiet = None
 keep_quiet()
 
 

@@ -401,18 +401,18 @@ class Tensor:
         """The elements as (nested lists of) Python numbers."""
         return self.array.tolist()
 
-    def _number(self) -> float | int | bool:
+    def _number(self, warns: bool = True) -> float | int | bool:
+        if warns and self.requires_grad:
+            reasons.warn_once(reasons.SCALAR_OF_GRAD, stacklevel=4)
         if self.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if self.requires_grad:
-            reasons.warn_once(reasons.SCALAR_OF_GRAD, stacklevel=4)
         return self.array.item()
 
     def __float__(self) -> float:
         return float(self._number())
 
     def __int__(self) -> int:
-        return int(self._number())
+        return int(self._number(warns=False))
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "iub" or self.array.size != 1:

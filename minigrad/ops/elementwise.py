@@ -33,15 +33,17 @@ def _no_bool(self: Any, other: Any) -> None:
             "`logical_not()` operator instead.")
 
 
-def _checked(kernel: Callable) -> Callable:
-    kernel.check = _no_bool         # on the arguments as they came, before they are cast to one type
-    return kernel
+def _checked(check: Callable) -> Callable:
+    def place(kernel: Callable) -> Callable:
+        kernel.check = check        # on the arguments as they came, before they are cast to one type
+        return kernel
+    return place
 
 
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-@_checked
+@_checked(_no_bool)
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
@@ -50,7 +52,7 @@ def sub(self, other, *, alpha=1):
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
-@_checked
+@_checked(_no_bool)
 def _rsub(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     _no_bool(self, other)
@@ -423,6 +425,7 @@ def xlogy(self, other):
 @op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self))
+@_checked(lambda self, *others: refuse(self, "biu", "lerp_kernel_scalar"))
 def lerp(self, end, weight):
     """From `input` (weight 0) to `end` (weight 1) on a straight line."""
     refuse(self, "biu", "lerp_kernel_scalar")
@@ -511,7 +514,7 @@ def masked_fill(self, mask: Tensor, value):
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
     try:
-        return np.array(np.where(mask, np.asarray(value).astype(self.dtype), self), order="C")
+        return np.array(np.where(mask, dtypes.number_in(value, self.dtype), self), order="C")
     except ValueError:
         raise shape_error(self, mask) from None
 
@@ -680,7 +683,7 @@ def _zero(self):
 @op(node="FillBackward3", scalar="FillBackward2", inplace=True, self=lambda grad: zeros_of(grad), value=lambda grad: grad)
 def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
-    return np.full_like(self, np.asarray(value).astype(self.dtype))
+    return np.full_like(self, dtypes.number_in(value, self.dtype))
 
 
 @op(node="torch::autograd::CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)

@@ -105,6 +105,8 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
                                                        k is None or k is Ellipsis for k in key):
         warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
         key = tuple(key)
+    elif isinstance(key, str):
+        warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
     keys = list(key) if isinstance(key, tuple) else [key]
     for i, k in enumerate(keys):
         if isinstance(k, (list, tuple, range, np.ndarray)):
@@ -119,7 +121,9 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     used = builtins.sum(k.ndim if isinstance(k, Tensor) and k.array.dtype == bool else 1 for k in keys
                         if k is not None and k is not Ellipsis and not isinstance(k, bool))
     if used > self.ndim:
-        if self.ndim == 0 and not isinstance(key, tuple):
+        if self.ndim == 0 and isinstance(key, builtins.slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if self.ndim == 0 and not isinstance(key, (tuple, list)):
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
                              "a 0-dim tensor to a number")
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")

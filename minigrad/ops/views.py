@@ -810,7 +810,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
             device = a
         elif isinstance(a, dtypes.dtype):
             dtype = a
-    dtypes.device(device or "cpu")
+    dtypes.on_cpu(device)
     wanted = self.array.dtype if dtype is None else dtypes.to_numpy(dtype)
     if wanted == self.array.dtype and not copy:
         return self
@@ -827,7 +827,7 @@ def _caster(d: dtypes.dtype) -> Callable:
 for _name, _dtype in {**dtypes.ALIASES}.items():
     setattr(Tensor, _name, _caster(_dtype))
 Tensor.type_as = lambda self, other: self.to(other.dtype)
-Tensor.cpu = lambda self: self
+Tensor.cpu, Tensor.cuda = lambda self: self, lambda self, device=None: self.to("cuda")
 
 
 @public(function=False)

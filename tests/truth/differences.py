@@ -55,8 +55,4 @@ NOT_OFFERED: dict[str, str] = {
 # Cases that minigrad does not print as PyTorch does *yet*: faults, not decisions. Their tests are expected to fail, strictly:
 # one that passes must be taken off this list.
 PENDING: frozenset[str] = frozenset((
-    "dtypes::factories",
-    "errors::indexing",
-    "errors::conversions",
-    "errors::arguments",
 ))

@@ -110,3 +110,37 @@ def comparisons(mg):
     show((x == y).all(), (x == y).any(), mg.equal(mg.tensor([]), mg.tensor([])),
          attempt(lambda: mg.equal(x, y.double())), mg.equal(mg.tensor([1]), mg.tensor([1])))
     show(attempt(lambda: mg.allclose(x, y.double())), x.allclose(x), attempt(lambda: mg.equal(x, 1)))
+
+
+def numbers_that_do_not_fit(mg):
+    mask = mg.tensor([True, False])
+    show(*[attempt(lambda: mg.tensor([value], dtype=getattr(mg, name))) for value, name in [
+        (-1, "uint8"), (-300, "uint8"), (300, "int8"), (2 ** 40, "int32"), (2 ** 70, "int64"), (2 ** 70, "float32"), (300.7, "uint8"),
+        (1e30, "int64"), (float("nan"), "int64"), (1e39, "float32"), (70000, "float16")]])
+    show(*[attempt(lambda: mg.full((1,), value, dtype=getattr(mg, name))) for value, name in [
+        (-1, "uint8"), (300, "uint8"), (2 ** 40, "int32"), (1e39, "float32"), (float("inf"), "float32"),
+        (float("nan"), "int64"), (2.7, "int64")]])
+    show(attempt(lambda: mg.ones(2, dtype=mg.uint8).fill_(300)), attempt(lambda: mg.ones(2).fill_(1e39)),
+         attempt(lambda: mg.ones(2, dtype=mg.uint8).masked_fill(mask, 300)), mg.ones(2, dtype=mg.int64).masked_fill(mask, 2.7))
+    show(attempt(lambda: mg.tensor([mg.ones(1, 1), mg.tensor(2)])), attempt(lambda: mg.tensor([1, mg.ones(2)])))
+
+
+def kernels_that_do_not_exist(mg):
+    """Not every operation takes bool or whole numbers."""
+    for name in ["floor_divide", "remainder", "fmod", "pow", "hypot", "logaddexp", "bitwise_left_shift"]:
+        for dtype in [mg.bool, mg.int64]:
+            x = mg.tensor([1, 0], dtype=dtype)
+            show(name, attempt(lambda: getattr(mg, name)(x, x + x)))
+    for name in ["median", "cummax", "mode", "logcumsumexp", "frac", "floor", "abs"]:
+        show(name, *[attempt(lambda: getattr(mg.tensor([1, 0], dtype=dtype), name)(*[0] * ("cum" in name)))
+                     for dtype in [mg.bool, mg.int64]])
+    show(attempt(lambda: mg.lerp(mg.tensor([1]), mg.tensor([2]), 0.5)), attempt(lambda: mg.tensor([2, 3, 1]) ** mg.tensor([-1, 2, -3])),
+         attempt(lambda: mg.tensor([True]) ** True), mg.tensor([1, 0], dtype=mg.uint8).any(), mg.tensor([1, 0]).all())
+
+
+def devices(mg):
+    show(mg.device("cpu"), mg.device("cpu", 0), str(mg.device("cpu:0")), mg.device("cpu") == mg.device("cpu:0"), mg.device("cuda:1").index,
+         mg.device(mg.device("cuda")).type, mg.cuda.is_available(), mg.zeros(1, device="cpu:0").device == mg.device("cpu"))
+    for name in ["nowhere", "cpu:x", "float32", "cuda"]:
+        show(name, attempt(lambda: mg.ones(1, device=name)), attempt(lambda: mg.tensor(1.0).to(name)))
+    show(attempt(lambda: mg.ones(1).cuda()), mg.ones(1).cpu())
