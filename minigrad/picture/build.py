@@ -4,17 +4,29 @@ from __future__ import annotations
 import linecache
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .fold import common
 from .model import DONE, FAILED, IDLE, NOW, Accumulator, Block, Card, Edge, Memory, Model, Op, Saved
-from .program import LONGEST, Call, Slot, Step, is_accumulator, memory_of, named_tensors, node_name, read
+from .program import (
+    LONGEST,
+    Call,
+    Slot,
+    Step,
+    hooks_after,
+    is_accumulator,
+    memory_of,
+    named_modules,
+    named_tensors,
+    node_name,
+    read,
+)
 from .text import card_name, sentence
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-MOST_DRAWN = 60          # operations in one picture
 MOST_UNFOLDED = 4        # with more operations than these, a result that nobody asked to keep is written into its operation
 
 
@@ -29,7 +41,8 @@ class _Builder:
 
     def __init__(self, program: Recorder, names: Mapping[str, Any], step: int | None) -> None:
         self.program, self.names, self.step = program, dict(named_tensors(names)), step
-        self.calls = program.calls[-MOST_DRAWN:]
+        self.module_names = {id(module): name for name, module in named_modules(names)} | program.module_names
+        self.calls = program.calls
         self.model = Model(step=step, steps=program.steps)
         self.slots: dict[Slot, Card] = {}
         self.ops: dict[Call, Op] = {}
@@ -58,10 +71,10 @@ class _Builder:
             self._gradient(slot, card)
         if self.program.roots:
             self.model.root = self.slots[self.program.roots[0]].id
-        left_out = len(self.program.calls) - len(self.calls) + self.program.missed
-        if left_out:
-            self.model.note = (f"Too large to draw whole: {left_out:,} of {left_out + len(self.calls):,} operations are left out, "
-                               "those farthest from the result.")
+        self._modules()
+        self.model.earlier = self.program.earlier
+        if self.program.missed:
+            self.model.note = f"The recording ended after {len(self.calls):,} operations; {self.program.missed:,} later ones are missing."
         self.model.caption = self._caption()
         return self.model
 
@@ -77,18 +90,43 @@ class _Builder:
         self.model.cards.append(card)
 
     def _leave_out(self) -> None:
-        """An input whose operation is not among those that are drawn: where a graph that is too large was cut."""
+        """An input that nothing here made, of a graph that was not read to its end."""
         made = {slot for call in self.calls for slot in call.outputs}
-        cut = {slot for call in self.program.calls[:-MOST_DRAWN] for slot in call.outputs}
         for slot, card in self.slots.items():
-            card.left_out = slot not in made and (slot in cut or slot.tensor is None)
+            card.left_out = slot not in made and slot.tensor is None
             card.drawn |= card.left_out
+
+    def _modules(self) -> None:
+        """In which modules each operation ran: seen when it was recorded, else guessed from the parameters around it."""
+        paths = [tuple(self.module_names.get(id(m), type(m).__name__) for m in call.modules) or self._by_parameters(op)
+                 for call, op in self.ops.items()]
+        after: tuple[str, ...] | None = None
+        rest = []
+        for path in reversed(paths):
+            after = path if path is not None else after
+            rest.append(after or ())
+        before: tuple[str, ...] = ()
+        for op, path, following in zip(self.model.ops, paths, reversed(rest), strict=True):
+            before = before if path is None else path
+            op.module = common([before, following]) if path is None else path
+
+    def _by_parameters(self, op: Op) -> tuple[str, ...] | None:
+        """The modules to which all of an operation's parameters belong; None if it has none."""
+        cards = (self.model.cards[int(id[1:])] for id in op.inputs)
+        owners = [c.name.split(".")[:-1] for c in cards if c.is_leaf and "." in c.name and not c.name.endswith(".grad")]
+        return common(tuple(".".join(parts[:n + 1]) for n in range(len(parts))) for parts in owners) if owners else None
 
     def _name_cards(self) -> None:
         """The name a tensor has at the end counts; where a name has moved on, its earlier tensors say from when they are."""
         final = {id(tensor): name for name, tensor in reversed(self.names.items())}
         for slot, card in self.slots.items():
             card.name = final.get(id(slot.tensor), slot.name) if slot.tensor is not None else slot.name
+        grads = {id(s.tensor.grad): c.name for s, c in self.slots.items() if c.name and c.is_leaf and s.tensor is not None}
+        for slot, card in self.slots.items():
+            if not card.name and id(slot.tensor) in grads and slot.tensor is not None:
+                card.name = f"{grads[id(slot.tensor)]}.grad"
+            if "." in card.name and memory_of(slot.tensor) not in self.program.writes:
+                card.version = 0                       # a module wrote into its parameter when it made it; that is no news
         latest: dict[str, Slot] = {card.name: slot for slot, card in self.slots.items() if slot.tensor is not None}
         for slot, card in self.slots.items():
             if slot.ended is not None:
@@ -111,7 +149,7 @@ class _Builder:
     def _op(self, call: Call) -> None:
         op = Op(f"o{len(self.ops)}", call.text, node_name(call.node) if call.nodes else "", "" if call.nodes else call.would,
                 max(0, len(call.nodes) - 1), call.cut, call.inplace, [self.slots[s].id for s in call.inputs],
-                [self.slots[s].id for s in call.outputs], line=call.line, source=call.source)
+                [self.slots[s].id for s in call.outputs], line=call.line, source=call.source, hooks=call.hooks)
         place = {slot: i for i, slot in enumerate(call.inputs)}
         for saved in sorted(call.saved, key=lambda saved: place.get(saved.slot, len(place))):
             name = self.slots[saved.slot].name or ("its result" if saved.slot in call.outputs else "its input") if saved.slot else ""
@@ -131,7 +169,7 @@ class _Builder:
         self.model.ops.append(op)
 
     def _block(self, call: Call, op: Op) -> None:
-        previous = self.calls[self.calls.index(call) - 1] if self.ops else None
+        previous = next(reversed(self.ops), None)
         if previous is None or previous.block != call.block:
             self.model.blocks.append(Block(f"b{len(self.model.blocks)}", call.block[1]))
         op.block = self.model.blocks[-1].id
@@ -218,7 +256,7 @@ class _Builder:
                     card = self.slots[target]
                     if is_accumulator(child) and card.accumulator is None:
                         turn = self.turns.get(target)
-                        card.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn)
+                        card.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn, hooks_after(target.tensor))
                 else:
                     card = self.ops[target]
                     via = next((self.slots[s].id for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
@@ -254,6 +292,8 @@ class _Builder:
             off = "flag off" if card.accumulator else "not asked"
             card.none = off if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept"
         receiver, state = self._turn(receiving)
+        if card.hooks and state in (NOW, DONE):
+            self._hooked(card, self.arriving.get(place, ()), receiver.received[min(slot.output_nr, len(receiver.received) - 1)])
         if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
             return
         arrived = [e for e in self.arriving.get(place, ()) if e.gradient]
@@ -264,6 +304,12 @@ class _Builder:
             card.gradient = " + ".join(parts) if len(" + ".join(parts)) <= LONGEST else f"{len(parts)} parts"
         if card.gradient:
             card.flow = "arriving" if card.is_leaf or card.retains_grad else "passing"
+
+    def _hooked(self, card: Card, edges: Iterable[Edge], received: str) -> None:
+        """What a hook made of the gradient that came to it; of several parts it got the sum, which is not known here."""
+        parts = [edge.gradient for edge in edges if edge.gradient]
+        if len(parts) == 1 and parts[0] != received:
+            card.hooked = f"{parts[0]} → {received}"
 
     def _stored(self, slot: Slot, card: Card) -> str:
         """The stored gradient at a step: what the last store before it left, else what the next one found."""

@@ -81,7 +81,7 @@ def op_text(model: Model, op: Op) -> str:
 def _end(model: Model, id: str) -> str:
     part = model.by_id[id]
     if isinstance(part, Op):
-        return part.node
+        return shown(part.text) if part.folded else part.node
     if part.left_out:
         return "what is left out"
     return f"{card_name(part)}'s AccumulateGrad" if part.accumulator else card_name(part)

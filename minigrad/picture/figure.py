@@ -11,6 +11,7 @@ from urllib.parse import quote
 import graphviz
 
 from .describe import describe
+from .fold import fold
 from .graphviz_wasm import LayoutError
 from .ink import SIZES, to_svg
 from .layout import to_dot
@@ -18,6 +19,7 @@ from .model import DETAILS, VERSIONS, Model
 from .pen import escape
 
 LEAST = 0.68        # of its own size: how far a picture shrinks in a narrow cell before it scrolls
+MOST_DRAWN = 30, 12, 5      # operations in one picture; fewer, if Graphviz does not finish in time
 _numbers = itertools.count(1)
 
 
@@ -44,7 +46,7 @@ class Figure:
     Parameters
     ----------
     model : Model
-        What to show.
+        What to show; where it is too large, operations that belong together become one, and a note says so.
     prefix : str, optional
         Begins all ids of the drawing; by default each figure has its own.
     size : {"notebook", "projector"}
@@ -59,7 +61,7 @@ class Figure:
                  detail: str | None = None) -> None:
         if size not in SIZES:
             raise ValueError(f"size is one of {', '.join(SIZES)}, not {size!r}")
-        self.model = model.staged(stage(detail), size == "projector")
+        self.model = fold(model, MOST_DRAWN[0]).staged(stage(detail), size == "projector")
         self._prefix, self._how = prefix or f"mg{next(_numbers)}", {"size": size, "caption": caption, "legend": legend}
 
     @property
@@ -68,10 +70,12 @@ class Figure:
         return self._draw("auto")
 
     def _draw(self, theme: str) -> str:
-        try:
-            return to_svg(self.model, self._prefix, theme, **self._how)
-        except LayoutError as error:
-            return to_svg(Model(note=f"No picture: {error}. The graph in words: .describe()"), self._prefix, theme)
+        for most in MOST_DRAWN:
+            try:
+                return to_svg(fold(self.model, most), self._prefix, theme, **self._how)
+            except LayoutError as error:
+                wrong = error
+        return to_svg(Model(note=f"No picture: {wrong}. The graph in words: .describe()"), self._prefix, theme)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file: its ending says how, ".svg", ".dot" or ".png" (light, twice the size; needs resvg_py).

@@ -207,7 +207,8 @@ class Model:
     """A picture's content. `step` of `steps` (None: after all), `caption` says in words what happens there.
 
     `note` says what the picture cannot show: what was left out of a graph that is too large, or that only the recorded graph
-    was known. `root` is the card from which the picture was drawn. `detail` is the stage (one of `DETAILS`, by its place); `terse`
+    was known. `root` is the card from which the picture was drawn, `earlier` counts operations before
+    the first that were not even read. `detail` is the stage (one of `DETAILS`, by its place); `terse`
     leaves what nodes remember to the tooltips.
     """
 
@@ -221,6 +222,7 @@ class Model:
     caption: str = ""
     note: str = ""
     root: str | None = None
+    earlier: int = 0
     detail: int = VERSIONS
     terse: bool = False
 

@@ -6,6 +6,7 @@ reads PyTorch's public node protocol (``name()``, ``next_functions``, ``variable
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,6 +55,8 @@ class Call:
     line: int | None = None
     source: str = ""
     block: tuple[int, str] | None = None
+    modules: list[Any] = field(default_factory=list)
+    hooks: int = 0
     freed: bool = False
     versions: dict[str, tuple[int, int]] = field(default_factory=dict)               # of saved tensors written since
 
@@ -108,6 +111,13 @@ def named_tensors(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}.{inner}", parameter) for inner, parameter in value.named_parameters())
 
 
+def named_modules(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The modules that names of a program lead to, and those inside them."""
+    for name, value in list(namespace.items()):
+        if not name.startswith("_") and hasattr(type(value), "named_modules"):
+            yield from ((f"{name}.{inner}" if inner else name, module) for inner, module in value.named_modules())
+
+
 def printed(tensor: Any) -> str:
     """The value as PyTorch prints it, without ``tensor(…)`` around it."""
     text = " ".join(repr(tensor.detach()).split())
@@ -141,7 +151,19 @@ def read(tensor: Any) -> Card:
     readable = tensor.is_leaf or tensor.retains_grad               # PyTorch warns when another tensor's .grad is read
     return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
                 shape=str(tuple(tensor.shape)), dtype=str(tensor.dtype).removeprefix("torch."), version=tensor._version,
-                grad=grad_text(tensor.grad) if readable else "")
+                grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
+
+
+def hooks_on(tensor: Any) -> int:
+    """How many hooks the tensor's gradient passes; a computed minigrad tensor's are with its node."""
+    own = getattr(tensor.grad_fn, "hooks", None)
+    found = getattr(tensor, "_backward_hooks", None) or getattr(tensor, "_hooks", None) or own and own.tensor.get(tensor.output_nr)
+    return len(found or ())
+
+
+def hooks_after(tensor: Any) -> int:
+    """How many hooks run after the leaf's gradient is stored."""
+    return len(getattr(tensor, "_post_accumulate_grad_hooks", None) or getattr(tensor, "_post_hooks", None) or ())
 
 
 def memory_of(tensor: Any) -> int:
@@ -242,7 +264,9 @@ def _same(slot: Slot, value: Any) -> bool:
 
 
 def check_saved(call: Call) -> None:
-    """See what became of what the nodes remember: freed by a backward pass, or written in place."""
+    """See what became of what the nodes remember, freed by a backward pass or written in place, and which hooks they have."""
+    own = [node.hooks for node in call.nodes if getattr(node, "hooks", None)]           # PyTorch's nodes do not tell theirs
+    call.hooks = sum(len(hooks.pre) + len(hooks.post) for hooks in own)
     for saved in call.saved:
         try:
             getattr(saved.node, f"_saved_{saved.attribute}")
@@ -297,12 +321,20 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
         name, tensor = by_edge.get((node, output_nr), ("", None))
         return slots.setdefault((node, output_nr), Slot(tensor, node, output_nr, name))
 
+    users = Counter(child for node in nodes for child, _ in node.next_functions)
+    # A linear layer is one operation: the node that transposes its weight is a helper.
+    helpers = {node for node in nodes if node_name(node) == "TBackward0" and users[node] == 1 and (node, 0) not in by_edge}
     owner: dict[Any, Call] = {}
     calls, unknown = [], False
     for node in nodes:
+        if node in helpers:
+            continue
         call = Call("", nodes=[node])
         args = []
         for i, (child, output_nr) in enumerate(node.next_functions):
+            if child in helpers:
+                call.nodes.append(child)
+                child, output_nr = child.next_functions[0]
             slot = (_constant(node, i, leaf) if child is None else
                     leaf(child.variable) if is_accumulator(child) else result(child, output_nr))
             args.append(slot or "…")
@@ -312,30 +344,36 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
         exponent = getattr(node, "_saved_exponent", None)
         args += [f"{exponent:g}"] if isinstance(exponent, (int, float)) else []
         operation = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", node_name(node))).lower()
+        if len(call.nodes) > 1 and operation in ("addmm", "mm"):
+            operation, args = "linear", args[-2:] + args[:-2]
         call.text = code(operation, [(a.name or "…") if isinstance(a, Slot) else a for a in args])
         calls.append(call)
-        owner[node] = call
+        owner |= dict.fromkeys(call.nodes, call)
+    used: dict[Any, set[int]] = {}
+    inner = [edge for node in nodes for edge in node.next_functions]
+    for node, nr in [*((t.grad_fn, t.output_nr) for t in roots), *by_edge, *inner]:
+        used.setdefault(node, set()).add(nr)
     for call in calls:
-        used = {nr for other in calls for child, nr in other.nodes[0].next_functions if child is call.nodes[0]}
-        used |= {t.output_nr for t in roots if t.grad_fn is call.nodes[0]}
-        used |= {nr for node, nr in by_edge if node is call.nodes[0]}
-        call.outputs = [result(call.nodes[0], nr) for nr in sorted(used)]
-    for call in calls:
-        node = call.nodes[0]
-        for index, (child, output_nr) in enumerate(node.next_functions):
-            if child is not None:
-                target = leaf(child.variable) if is_accumulator(child) else owner.get(child) or result(child, output_nr)
-                call.edges.append((node, index, child, output_nr, target))
+        call.outputs = [result(call.node, nr) for nr in sorted(used[call.node])]
+        for node in call.nodes:
+            for index, (child, output_nr) in enumerate(node.next_functions):
+                if child is not None and child not in helpers:
+                    target = leaf(child.variable) if is_accumulator(child) else owner.get(child) or result(child, output_nr)
+                    call.edges.append((node, index, child, output_nr, target))
         remember(call)
     return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots],
                 len(queue) - len(nodes), unknown)
 
 
+PLACES = (("self",), ("other", "mat1", "mat2"), ("mat2",))       # under which name a node remembers its i-th input
+
+
 def _constant(node: Any, i: int, leaf: Any) -> Slot | str | None:
     """An input that needs no gradient: the graph knows it (None: it does not) only if the node remembers it, "…" once freed."""
-    if i < 2 and ("self", "other")[i] in saved_names(node):
+    name = next((name for name in PLACES[i] if name in saved_names(node)), None) if i < len(PLACES) else None
+    if name is not None:
         try:
-            value = getattr(node, "_saved_" + ("self", "other")[i])
+            value = getattr(node, f"_saved_{name}")
         except RuntimeError:
             return "…"
         if is_tensor(value) and value.grad_fn is None:

@@ -10,21 +10,22 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import FrameType
+from contextlib import ExitStack
+from types import FrameType, ModuleType
 from typing import Any
 
 from ..function import observe
-from ..grad_mode import is_grad_enabled
-from ..graph import next_sequence
 from . import program
 from .build import build
 from .figure import Figure
+from .libraries import ENABLED, SEQUENCES, Event, tensors_in, torch_mode
 from .model import Model
 from .program import Call, Slot, Step, is_accumulator, is_tensor
 
 MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
 MOST_CELLS = 8           # elements of a memory that are shown
 _PACKAGE = __name__.partition(".")[0]
+LIBRARIES = (_PACKAGE, "torch", "contextlib")        # not the program: whose functions it calls, and what decorates them
 
 
 class Recorder:
@@ -52,7 +53,8 @@ class Recorder:
         self.cells: dict[int, list[str]] = {}           # by address of the memory: its elements when last seen
         self.was: dict[int, list[str]] = {}             # and before the last write
         self.writes: dict[int, list[Call]] = {}
-        self.missed, self.unknown = 0, False
+        self.module_names: dict[int, str] = {}          # by id of the module
+        self.missed, self.earlier, self.unknown = 0, 0, False
         self._slots: dict[int, Slot] = {}               # the current stage of each tensor, by id; the slot keeps the tensor alive
         self._sharing: dict[int, list[Any]] = {}        # the tensors of each memory
         self._owner: dict[Any, Call] = {}
@@ -60,7 +62,8 @@ class Recorder:
         self._handles: list[Any] = []
         self._waiting: set[Any] = set()
         self._outermost: FrameType | None = None
-        self._since = self._latest = next_sequence()    # nodes up to here are older than the running call
+        self._latest = {name: sequence() for name, sequence in SEQUENCES.items()}      # nodes up to here are older than the
+        self._since = 0                                                                # running call, by library
 
     @property
     def steps(self) -> int:
@@ -69,7 +72,7 @@ class Recorder:
     def adopt(self, tensors: Iterable[Any], names: Mapping[str, Any], limit: int) -> None:
         """Begin with the graph that exists already behind some tensors."""
         walked = program.walk(tensors, names, limit)
-        self.calls, self.roots, self.missed = walked.calls, walked.roots, walked.left_out
+        self.calls, self.roots, self.earlier = walked.calls, walked.roots, walked.left_out
         self.unknown = walked.unknown
         for slot in [s for call in self.calls for s in (*call.inputs, *call.outputs)] + self.roots:
             if slot.tensor is not None and id(slot.tensor) not in self._slots:
@@ -77,8 +80,10 @@ class Recorder:
         self._owner = {call.node: call for call in self.calls}
 
     def __enter__(self) -> Recorder:
-        self._watch = observe(self._happened)
-        self._watch.__enter__()
+        self._watch = ExitStack()
+        self._watch.enter_context(observe(self._of_minigrad))
+        if "torch" in sys.modules:
+            self._watch.enter_context(torch_mode(self._happened))
         for call in self.calls:
             self._hook(call)
         return self
@@ -88,7 +93,7 @@ class Recorder:
             handle.remove()
         self._outermost = None
         self.finish()
-        self._watch.__exit__(None, None, None)
+        self._watch.close()
 
     def finish(self) -> None:
         """Take down how everything looks at the end."""
@@ -119,74 +124,109 @@ class Recorder:
 
     # The forward pass ---------------------------------------------------------------------------------------------------
 
-    def _happened(self, op: Any, args: tuple, outputs: tuple, recorded: bool) -> None:
-        outermost, frame = None, sys._getframe(1)
-        while frame is not None and (module := frame.f_globals.get("__name__") or "").split(".")[0] == _PACKAGE:
-            if module == f"{_PACKAGE}.engine" or module.startswith(f"{_PACKAGE}.picture"):
-                return                                 # a backward pass that records itself (create_graph), or we, looking
-            outermost, frame = frame, frame.f_back
-        place, lines = frame, set()
+    def _of_minigrad(self, op: Any, args: tuple, outputs: tuple, recorded: bool) -> None:
+        """What the engine's observer reports."""
+        written = args[:1] if op.name.endswith("_") else ()
+        self._happened(Event("minigrad", op.name, (op.node_name or "").rpartition("::")[2], args, outputs, written, recorded))
+
+    def _happened(self, event: Event) -> None:
+        """Find out for which line of the program an operation ran, and take it down."""
+        outermost, frame, backward, lines, modules = None, None, False, set(), []
+        place = sys._getframe(2)                       # past the observer's own
         while place is not None:
-            if place.f_globals.get("__name__") == f"{_PACKAGE}.engine":
-                return                                 # a hook, or the formula of a user's Function
+            name = place.f_globals.get("__name__") or ""
+            if frame is None and name.startswith(f"{_PACKAGE}.picture"):
+                return                                 # we compute only to look
+            if name == f"{_PACKAGE}.engine":
+                if not event.recorded:
+                    return                             # a hook, or the formula of a user's Function
+                backward, outermost, frame = True, place, None        # a backward pass that records itself (create_graph)
+            elif frame is None and name.partition(".")[0] in LIBRARIES:
+                outermost = place
+            elif frame is None:
+                frame = place
             if place.f_code.co_filename == self.filename:
                 lines.add(place.f_lineno)
+            if place.f_code.co_name == "forward" and hasattr(type(place.f_locals.get("self")), "named_parameters"):
+                modules.insert(0, place.f_locals["self"])
             place = place.f_back
         if frame is None or outermost is not None and outermost.f_code.co_name == "__init__":
             return                                     # a module that makes its parameters computes nothing
         self.lines |= lines
-        self._take(op, args, outputs, outermost, frame)
-        self._latest = next_sequence()
+        self._take(event, outermost, frame, backward, modules)
+        self._latest[event.library] = SEQUENCES[event.library]()
 
-    def _take(self, op: Any, args: tuple, outputs: tuple, outermost: FrameType | None, frame: FrameType) -> None:
+    def _take(self, event: Event, outermost: FrameType | None, frame: FrameType, backward: bool, modules: list[Any]) -> None:
         if len(self.calls) >= MOST_CALLS:
             self.missed += 1
             return
-        tensors = [t for a in args for t in (a if isinstance(a, (list, tuple)) else [a]) if is_tensor(t)]
+        enabled = ENABLED[event.library]()
         if outermost is None or outermost is not self._outermost:       # a new call, not one more operation inside the last one
             source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-            self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if is_grad_enabled() else _block(frame)))
-            self._outermost, self._since = outermost, self._latest
+            self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if enabled or backward else _block(frame),
+                                   modules=modules))
+            self._outermost, self._since = outermost, self._latest[event.library]
         call = self.calls[-1]
-        for tensor in tensors:
-            if _writes_item(outermost) and id(tensor) not in self._slots and call.inputs:
-                continue                               # the number of ``y[0] = 9`` as a tensor of the engine's own
+        stores = event.name == "__setitem__" or outermost is not None and outermost.f_code.co_name == "_setitem"
+        for tensor in tensors_in(event.args):
+            new = id(tensor) not in self._slots
+            if new and (stores and call.inputs or backward and not tensor.requires_grad):
+                continue                               # the number of ``y[0] = 9`` as a tensor, the seed of a backward pass
+            if new and not tensor.requires_grad and program.memory_of(tensor) in self._sharing:
+                self._shared(tensor, frame)
             slot = self._slot(tensor, frame.f_lineno)
             if slot in call.outputs:
                 call.outputs.remove(slot)
                 call.inner.append(slot)
             elif slot not in call.inputs and slot not in call.inner:
                 call.inputs.append(slot)
+        call.inputs = [s for s in call.inputs if not any(o is not s and o.tensor.is_leaf and o.tensor.grad is s.tensor
+                                                         for o in call.inputs)]       # an optimizer's: they stand on the cards
         self._learn_names(frame)
-        if op.name.endswith("_"):
-            self._write(call, self._slot(args[0], frame.f_lineno), frame)
-        else:
-            for tensor in outputs:
-                if id(tensor) not in self._slots:
-                    slot = self._slot(tensor, frame.f_lineno)
-                    slot.no_grad = call.block is not None
-                    call.outputs.append(slot)
-        call.cut = op.name == "detach"
-        call.would = (op.node_name or call.would).rpartition("::")[2]
-        call.text = _source_text(frame, outermost) or _structural(op, args, self._text)
+        for tensor in event.written:
+            self._write(call, self._slot(tensor, frame.f_lineno), frame)
+        for tensor in event.outputs:
+            if id(tensor) not in self._slots:
+                slot = self._slot(tensor, frame.f_lineno)
+                slot.no_grad = call.block is not None
+                call.outputs.append(slot)
+        call.cut = event.name in ("detach", "data")
+        call.would = event.node or call.would
+        call.text = _source_text(frame, stores) or _structural(event, self._text)
         program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
         program.remember(call)
         self._hook(call)
+
+    def _shared(self, tensor: Any, frame: FrameType) -> None:
+        """A tensor that no operation made has the memory of one that we know: ``x.data``, or one that went through NumPy."""
+        source = self._slots.get(id(self._sharing[program.memory_of(tensor)][-1]))
+        if source is not None and tensor.numel():
+            made = self._slot(tensor, frame.f_lineno)
+            cut = Call(f"shares {source.name or 'memory'}", inputs=[source], outputs=[made], cut=True, line=frame.f_lineno,
+                       source=linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip())
+            self.calls.insert(-1, cut)
 
     def _write(self, call: Call, slot: Slot, frame: FrameType) -> None:
         """An in-place operation: the tensor that was written begins a new stage of its life."""
         memory = program.memory_of(slot.tensor)
         if slot in call.inner:                         # a temporary view, as in ``y[0] = 9``: y was written
             slot = next((s for s in call.inputs if program.memory_of(s.tensor) == memory), slot)
-        now = Slot(slot.tensor, slot.tensor.grad_fn, slot.tensor.output_nr, slot.name, frame.f_lineno, no_grad=slot.no_grad)
-        slot.ended = frame.f_lineno
-        self._slots[id(slot.tensor)] = now
+        ended = [slot] if slot not in call.outputs else []
+        for tensor in self._sharing[memory]:
+            other = self._slots[id(tensor)]
+            # What shares the memory has another history now too: the base of a view that was written.
+            if other is not slot and other.tensor.grad_fn is not other.node and not other.tensor.is_leaf and other not in call.inner:
+                ended.append(other)
+        for old in ended:
+            old.ended = frame.f_lineno
+            now = Slot(old.tensor, old.tensor.grad_fn, old.tensor.output_nr, old.name, frame.f_lineno, no_grad=old.no_grad)
+            self._slots[id(old.tensor)] = now
+            call.outputs.append(now)
         for tensor in self._sharing[memory]:
             self._see(self._slots[id(tensor)])
-        if slot.node is None:
-            slot.card.grad = now.card.grad             # it may have come since we looked, and stays what this stage ended with
+        if slot.node is None and slot in ended:
+            slot.card.grad = self._slots[id(slot.tensor)].card.grad    # it may have come since we looked
         call.inplace = True
-        call.outputs.append(now)
         if call not in self.writes.setdefault(memory, []):
             self.writes[memory].append(call)
 
@@ -205,12 +245,10 @@ class Recorder:
     def _see(self, slot: Slot) -> None:
         """Read the tensor's card, and the elements of its memory if they are few."""
         slot.card = program.read(slot.tensor)
-        storage = slot.tensor.untyped_storage()
-        if hasattr(storage, "elements"):
-            memory, cells = storage.data_ptr(), _cells(storage)
-            if self.cells.get(memory, cells) != cells:
-                self.was[memory] = self.cells[memory]
-            self.cells[memory] = cells
+        memory, cells = program.memory_of(slot.tensor), _cells(slot.tensor)
+        if self.cells.get(memory, cells) != cells:
+            self.was[memory] = self.cells[memory]
+        self.cells[memory] = cells
 
     def _learn_names(self, frame: FrameType) -> None:
         """Learn the names that the running code has for its tensors; the names at the end come from `model`."""
@@ -218,10 +256,6 @@ class Recorder:
             slot = self._slots.get(id(value))
             if slot is not None and slot.tensor is value and not slot.name and not name.startswith("_"):
                 slot.name = name
-        for slot in self.calls[-1].inputs:
-            if not slot.name and slot.node is None:
-                slot.name = next((f"{s.name}.grad" for s in self._slots.values()
-                                  if s.name and s.tensor.is_leaf and s.tensor.grad is slot.tensor), "")
 
     def _text(self, value: Any) -> str:
         slot = self._slots.get(id(value))
@@ -263,8 +297,13 @@ class Recorder:
         self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
 
 
-def _cells(storage: Any) -> list[str]:
-    return [f"{v:.4g}" for v in storage.elements()[:MOST_CELLS].tolist()] if storage.nbytes() else []
+def _cells(tensor: Any) -> list[str]:
+    storage = tensor.untyped_storage()
+    if hasattr(storage, "elements"):                   # minigrad's own: any strides
+        elements = storage.elements()[:MOST_CELLS]
+    else:
+        elements = tensor.detach().as_strided((min(MOST_CELLS, storage.nbytes() // tensor.element_size()),), (1,), 0)
+    return [f"{v:.4g}" for v in elements.tolist()] if storage.nbytes() else []
 
 
 def _block(frame: FrameType) -> tuple[int, str]:
@@ -286,7 +325,7 @@ def _block(frame: FrameType) -> tuple[int, str]:
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Compare, ast.Subscript)
 
 
-def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
+def _source_text(frame: FrameType, stores: bool) -> str:
     """The code of the running operation as the program has it, with "…" for operands that are operations themselves."""
     first, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first or 0, (last or 0) + 1)]
@@ -294,7 +333,7 @@ def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
         return ""
     text = b"".join([*lines[:-1], lines[-1][:end]])[start:].decode()
     try:
-        if _writes_item(outermost):                    # the position is that of ``y[0]`` alone
+        if stores:                                     # the position is that of ``y[0]`` alone
             text = next(segment for segment in _statements(frame) if segment.startswith(text))
         whole = ast.parse(text).body[0]
     except (SyntaxError, StopIteration):
@@ -302,20 +341,28 @@ def _source_text(frame: FrameType, outermost: FrameType | None) -> str:
     data, begins = text.encode(), [0]
     for line in data.splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
-    spans: list[tuple[int, int]] = []
+    spans: list[tuple[int, int, bytes]] = []
     for node in ast.walk(whole.value):                 # from outside inwards
+        a, b = (begins[n - 1] + column for n, column in ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+                ) if hasattr(node, "lineno") else (0, 0)
+        if any(c <= a and b <= d for c, d, _ in spans):
+            continue
         if isinstance(node, _OPERATIONS) and not (isinstance(whole, ast.Expr) and node is whole.value):
-            a, b = begins[node.lineno - 1] + node.col_offset, begins[node.end_lineno - 1] + node.end_col_offset
-            plain = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
-            if not plain and not any(c <= a and b <= d for c, d in spans):
-                spans.append((a, b))
-    for a, b in sorted(spans, reverse=True):
-        data = data[:a] + "…".encode() + data[b:]
+            if not (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)):
+                spans.append((a, b, "…".encode()))
+        elif isinstance(node, ast.Attribute) and _is_module(node.value, frame):            # ``mg.relu`` is ``relu``
+            spans.append((a, b, node.attr.encode()))
+    for a, b, put in sorted(spans, reverse=True):
+        data = data[:a] + put + data[b:]
     return " ".join(data.decode().split())
 
 
-def _writes_item(outermost: FrameType | None) -> bool:
-    return outermost is not None and outermost.f_code.co_name == "_setitem"
+def _is_module(node: ast.expr, frame: FrameType) -> bool:
+    """Whether an expression names a Python module: ``mg``, ``mg.nn.functional``."""
+    if isinstance(node, ast.Attribute):
+        return _is_module(node.value, frame)
+    name = node.id if isinstance(node, ast.Name) else ""
+    return isinstance(frame.f_locals.get(name, frame.f_globals.get(name)), ModuleType)
 
 
 def _statements(frame: FrameType) -> Iterator[str]:
@@ -325,7 +372,7 @@ def _statements(frame: FrameType) -> Iterator[str]:
         yield ast.get_source_segment(line, statement) or ""
 
 
-def _structural(op: Any, args: tuple, name: Callable[[Any], str]) -> str:
+def _structural(event: Event, name: Callable[[Any], str]) -> str:
     """The code of an operation where the program's text cannot be had."""
-    return program.code(op.name, [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a))
-                                  else name(a) for a in args if a is not None])
+    return program.code(event.name, [f"[{', '.join(map(name, a))}]" if isinstance(a, (list, tuple)) and any(map(is_tensor, a))
+                                     else name(a) for a in event.args if a is not None])

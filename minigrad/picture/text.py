@@ -88,7 +88,8 @@ def note(op: Op, detail: int = VERSIONS) -> str:
     if not op.node:
         return "not recorded" if detail >= NO_GRAD else ""
     if op.folded:
-        return f"{op.folded} operations{f', {op.leaves} leaves' if op.leaves else ''} in one"
+        leaves = f", {op.leaves:,} {'leaves' if op.leaves > 1 else 'leaf'}" if op.leaves else ""
+        return f"{op.folded:,} operations{leaves} in one"
     if spoilt and (detail == VERSIONS or op.state == FAILED):
         return f"{shown(spoilt[0].name)} was v{spoilt[0].version}, is v{spoilt[0].now} now: raises"
     if detail < SAVED:
