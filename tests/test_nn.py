@@ -5,6 +5,7 @@ What the truth suite asks of modules (registries, state_dict, containers, clippi
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from collections import OrderedDict
 
@@ -351,6 +352,74 @@ def case_loading_mistakes(mg):
          layer.weight.requires_grad)
 
 
+def case_legacy_reductions(mg):
+    """What reductions were called before PyTorch 0.4, and where they stand in a call."""
+    nn, F = mg.nn, mg.nn.functional
+    x, y, z, labels = mg.tensor([1.0, 3.0]), mg.zeros(2), mg.tensor([[1.0, 2.0], [0.5, 0.0]]), mg.tensor([0, 1])
+    for old in ({"size_average": False}, {"reduce": False}, {"size_average": True, "reduce": True, "reduction": "none"}):
+        show(F.mse_loss(x, y, **old), F.l1_loss(x, y, **old), F.smooth_l1_loss(x, y, **old), F.cross_entropy(z, labels, **old))
+        show(nn.MSELoss(**old).reduction, nn.CrossEntropyLoss(**old)(z, labels), nn.BCEWithLogitsLoss(**old)(x, y))
+    show(nn.MSELoss(None, None, "sum")(x, y), F.mse_loss(x, y, None, None, "none"), F.huber_loss(x, y, "sum", 0.5))
+    show(F.nll_loss(z, labels, None, None, 0, None, "sum"), nn.NLLLoss(None, None, 1, None, "none")(z, labels))
+    show(nn.BCELoss(mg.ones(2), None, None, "sum")(x / 4, y), nn.SmoothL1Loss(None, None, "mean", 2.0)(x, y), "size_average" in
+         vars(nn.MSELoss()))
+
+
+def case_a_class_for_each_pixel(mg):
+    F = mg.nn.functional
+    for shape in ((2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 2, 2), (0, 3, 4)):
+        x = mg.arange(float(math.prod(shape)), dtype=mg.float64).reshape(shape).sin().requires_grad_()
+        target = mg.arange(math.prod(shape) // 3).reshape(shape[:1] + shape[2:]) % 3
+        for reduction in ("mean", "sum", "none"):
+            loss = F.nll_loss(x, target, mg.tensor([1.0, 2.0, 0.5], dtype=mg.float64), ignore_index=2, reduction=reduction)
+            show(loss, tree(loss, {id(x): "x"}), mg.autograd.grad(loss.sum(), x)[0])
+    loss = F.nll_loss(x4 := mg.ones(1, 2, 1, 1, requires_grad=True), mg.zeros(1, 1, 1, dtype=mg.int64))
+    show(tree(mg.autograd.grad(loss, x4, mg.ones((), requires_grad=True), create_graph=True)[0]))
+    line, picture = mg.ones(2, 3, 4), mg.ones(2, 3, 4, 5)
+    for x, target in ((line, mg.zeros(2, 5)), (line, mg.zeros(2)), (picture, mg.zeros(2, 4, 4)), (picture, mg.zeros(2, 4)),
+                      (picture, mg.full((2, 4, 5), 7))):
+        show(attempt(lambda x=x, target=target: F.nll_loss(x, target.long())))
+    show(attempt(lambda: F.nll_loss(picture, mg.zeros(2, 4, 5, dtype=mg.int64), mg.ones(2))),
+         attempt(lambda: F.nll_loss(picture, mg.zeros(2, 4, 5))))
+
+
+def case_mixed_types(mg):
+    """Data from NumPy is float64, a module's parameters are float32."""
+    F, x, f, d = mg.nn.functional, mg.tensor([[1.0, 2.0], [3.0, 5.0]]), mg.ones(2), mg.ones(2, dtype=mg.float64)
+    for norm in (lambda: F.batch_norm(x, d, d), lambda: F.batch_norm(x, f, d), lambda: F.batch_norm(x, f, f, d, f),
+                 lambda: F.batch_norm(x, f, f, f, d), lambda: F.batch_norm(x.double(), f, f), lambda: mg.nn.LayerNorm(2)(x.double()),
+                 lambda: F.layer_norm(x, (2,), d, d), lambda: F.layer_norm(x, (2,), f, d), lambda: F.batch_norm(x.long(), f, f),
+                 lambda: F.layer_norm(x.long(), (2,)), lambda: F.batch_norm(x, None, None), lambda: F.batch_norm(x, f[:1], f),
+                 lambda: F.layer_norm(x, (2,), f[:1]), lambda: F.layer_norm(x, ()), lambda: mg.nn.Linear(2, 1)(x.double()),
+                 lambda: F.cross_entropy(x, mg.tensor([0, 1]), d)):
+        show(attempt(norm))
+    norm = mg.nn.BatchNorm1d(2)
+    norm(x)
+    show(norm.running_mean._version, norm.num_batches_tracked._version, norm.running_mean, norm.running_var)
+
+
+def case_graphs_of_gradients(mg):
+    """The nodes of a gradient's own graph, one derivative further."""
+    F = mg.nn.functional
+    x, t = (mg.tensor(v, dtype=mg.float64, requires_grad=True) for v in ([0.25, 0.5, 0.125], [1.0, 0.25, 0.0]))
+    weight = mg.tensor([2.0, 3.0, 1.0], dtype=mg.float64)
+    names = {id(x): "x", id(t): "t"}
+    functions = [lambda x, t, n=n, **k: getattr(F, n)(x, **k) for n in (
+        "logsigmoid", "leaky_relu", "elu", "selu", "hardtanh", "softplus", "gelu", "softsign", "relu")]
+    functions += [lambda x, t, n=n, r=r: getattr(F, n)(x, t, reduction=r) for r in ("mean", "sum") for n in (
+        "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")]
+    functions += [lambda x, t: F.binary_cross_entropy(x, t.detach(), weight),
+                  lambda x, t: F.binary_cross_entropy_with_logits(x, t, weight, pos_weight=weight),
+                  lambda x, t: F.gelu(x, approximate="tanh")]
+    for function in functions:
+        y = function(x, t)
+        g = mg.ones_like(y).requires_grad_()
+        for gradient in mg.autograd.grad(y, [x, t], g, create_graph=True, allow_unused=True):
+            show("none" if gradient is None else tree(gradient, {**names, id(g): "g"}))
+            if gradient is not None:
+                show(mg.autograd.grad(gradient.sum(), [x, g], allow_unused=True, retain_graph=True))
+
+
 def case_loading_wrong_keys(mg):
     """Strict or not, in a tree, and what has been copied by then."""
     nn = mg.nn
@@ -381,6 +450,15 @@ def test_prints_what_pytorch_printed(name):
 
 def test_the_record_is_pytorch():
     assert not differences_from_pytorch("nn", CASES)
+
+
+def test_only_pytorchs_names_are_public():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    for ours, theirs in ((minigrad.nn.functional, torch.nn.functional), (minigrad.nn.init, torch.nn.init), (minigrad.nn, torch.nn),
+                         (minigrad.nn.utils, torch.nn.utils), (minigrad.optim, torch.optim)):
+        names = {n for n, value in vars(ours).items() if not n.startswith("_") and callable(value)
+                 and getattr(value, "__module__", "").startswith(ours.__name__)}
+        assert names and not {n for n in names if not hasattr(theirs, n)}
 
 
 def test_a_wrong_loss_is_found(monkeypatch):

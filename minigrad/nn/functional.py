@@ -16,9 +16,9 @@ from .. import random
 from ..dtype import of_numpy, promote
 from ..function import Operand, composite, op, shape_error
 from ..ops import elementwise, linalg, reductions, views
-from ..ops.elementwise import abs, erf, exp, log, rsqrt, sgn, sigmoid, where, zeros_of
-from ..ops.reductions import mean
+from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, where, zeros_of
 from ..tensor import Tensor, wrap
+from .normalization import batch_norm, layer_norm, scaled  # noqa: F401 - functions of this module, too
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
@@ -118,160 +118,6 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
-# Normalization -------------------------------------------------------------------------------------------------------------
-# One formula for layer and batch norm. The mean and 1/deviation that PyTorch's nodes show as result1 and result2 come in
-# from outside; the derivative computes them again from the input, since a second derivative goes through them too.
-
-def _statistics(x: np.ndarray, dims: tuple, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    average = x.mean(axis=dims, keepdims=True)
-    return average, 1 / np.sqrt(np.square(x - average).mean(axis=dims, keepdims=True) + x.dtype.type(eps))
-
-
-def _normalized(x: Any, dims: tuple, eps: float) -> tuple[Any, Any]:
-    centered = x - mean(x, dims, True)
-    deviation = rsqrt(mean(centered * centered, dims, True) + eps)
-    return centered * deviation, deviation
-
-
-def _normalization_slope(grad: Any, x: Any, dims: tuple, eps: float) -> Any:
-    normed, deviation = _normalized(x, dims, eps)
-    return deviation * (grad - mean(grad, dims, True) - normed * mean(grad * normed, dims, True))
-
-
-def _last(shape: tuple) -> tuple[int, ...]:
-    """The dimensions that layer norm takes together: as many as the shape has, from the end."""
-    return tuple(range(-len(shape), 0))
-
-
-def _all_but_channels(x: Any) -> tuple[int, ...]:
-    """The dimensions that batch norm takes together."""
-    return 0, *range(2, x.ndim)
-
-
-def _scaled(grad: Any, weight: Any) -> Any:
-    return grad if weight is None else grad * weight
-
-
-def _affine(normed: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None) -> np.ndarray:
-    normed = normed if weight is None else normed * weight
-    return np.ascontiguousarray(normed if bias is None else normed + bias)
-
-
-def _check_types(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
-    """Refuse what is not floating point, and parameters of another type than the input's.
-
-    Raises
-    ------
-    NotImplementedError, RuntimeError
-        With PyTorch's texts: which one depends on whether already the first parameter differs.
-    """
-    if not input.is_floating_point():
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_type}'")
-    types = [p.dtype for p in parameters if p is not None]
-    other = next((t for t in types if t is not input.dtype), None)
-    if other is None:
-        return
-    if types[0] is input.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {other.scalar_type}")
-    raise RuntimeError("mixed dtype (CPU): " + ("all inputs must share same datatype." if {t.scalar_type for t in types} == {"Float"}
-                                                else "expect parameter to have scalar type of Float"))
-
-
-@op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "weight", "bias"),
-    input=lambda grad, input, weight, normalized_shape, _eps:
-        _normalization_slope(_scaled(grad, weight), input, _last(normalized_shape), _eps),
-    weight=lambda grad, input, normalized_shape, _eps: grad * _normalized(input, _last(normalized_shape), _eps)[0],
-    bias=lambda grad: grad)
-def _native_layer_norm(input, weight, bias, normalized_shape, _eps, result1: Tensor, result2: Tensor):
-    return _affine((input - result1) * result2, weight, bias)
-
-
-def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
-               eps: float = 1e-5) -> Tensor:
-    """Mean 0 and variance 1 over the last dimensions, then ``* weight + bias``.
-
-    Source: Ba et al., Layer Normalization, 2016.
-
-    Raises
-    ------
-    RuntimeError
-        "Given normalized_shape=[2], expected input with shape [*, 2], but got input of size[2, 3]"
-    """
-    shape = tuple(normalized_shape)
-    if not shape:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-                           "normalized_shape = []")
-    for name, parameter in {"weight": weight, "bias": bias}.items():
-        if parameter is not None and tuple(parameter.shape) != shape:
-            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                               f"{list(parameter.shape)} and normalized_shape = {list(shape)}")
-    if tuple(input.shape[-len(shape):]) != shape:
-        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
-                           f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
-    _check_types("LayerNormKernelImpl", input, weight, bias)
-    return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
-
-
-def _standardized(x: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> tuple[Any, Any]:
-    """What batch norm makes of its input before weight and bias, and 1/deviation."""
-    if training:
-        return _normalized(x, _all_but_channels(x), eps)
-    deviation = rsqrt(_column(running_var, x) + eps)
-    return (x - _column(running_mean, x)) * deviation, deviation
-
-
-def _column(channels: Any, x: Any) -> Any:
-    """One number per channel, in a shape that fits the input."""
-    return channels if channels is None or x.ndim == 2 else views.reshape(channels, -1, *(1 for _ in range(2, x.ndim)))
-
-
-@op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2", "weight"),
-    input=lambda grad, input, weight, running_mean, running_var, training, eps:
-        _normalization_slope(_scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
-        else _scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
-    weight=lambda grad, input, running_mean, running_var, training, eps:
-        reductions.sum(grad * _standardized(input, running_mean, running_var, training, eps)[0], _all_but_channels(input)),
-    bias=lambda grad: reductions.sum(grad, _all_but_channels(grad)))
-def _native_batch_norm(input, weight, bias, running_mean: Operand, running_var: Operand, training, eps, result1: Tensor,
-                       result2: Tensor):
-    center, scale = result1, result2
-    if not training:
-        center, scale = running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps))
-    normed = (input - _column(center, input)) * _column(scale, input)
-    return _affine(normed, _column(weight, input), _column(bias, input))
-
-
-def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
-               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """Mean 0 and variance 1 for each channel (dimension 1), then ``* weight + bias``; not in training by the running ones.
-
-    Source: Ioffe and Szegedy, Batch Normalization, 2015.
-
-    Raises
-    ------
-    ValueError, RuntimeError
-        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"; "running_mean should contain 3
-        elements not 2"; "mixed dtype (CPU): …"
-    """
-    dims = _all_but_channels(input)
-    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    n = math.prod(input.shape[d] for d in dims)
-    if training and n == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    for name, parameter in given.items():
-        if parameter is None and not training and name.startswith("running"):
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if parameter is not None and parameter.numel() != input.shape[1]:
-            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {parameter.numel()}")
-    _check_types("batch_norm", input, weight, bias, running_mean, running_var)
-    center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
-    center, scale = center.reshape(-1), scale.reshape(-1)
-    if training and running_mean is not None:        # not counted in their versions, as in PyTorch
-        for running, new in ((running_mean, center), (running_var, input.array.var(axis=dims, ddof=1))):
-            running.array[...] = (1 - momentum) * running.array + momentum * new
-    return _native_batch_norm(input, weight, bias, running_mean, running_var, training, eps, wrap(center), wrap(scale))
-
-
 # Activations ---------------------------------------------------------------------------------------------------------------
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -307,7 +153,7 @@ def _elu(self, alpha=1.0, scale=1, input_scale=1):
 @op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
     grad_output=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale),
     self=lambda grad, grad_output, self, alpha, scale, input_scale:
-        where(self < 0, grad * grad_output * (alpha * scale * input_scale ** 2) * exp(self * input_scale), 0))
+        _elu_backward(grad * grad_output * input_scale, self, alpha, scale, input_scale) * (self < 0))
 def _elu_backward(grad_output, self, alpha, scale, input_scale):
     slope = np.exp(np.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
     return grad_output * np.where(self <= 0, slope, self.dtype.type(scale))
@@ -340,7 +186,15 @@ def _hardtanh_backward(grad_output, self, min_val, max_val):
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Limited to [min_val, max_val]."""
+    """Limited to [min_val, max_val].
+
+    Raises
+    ------
+    ValueError
+        "min_val cannot be greater than max_val"
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     return input._hardtanh_(min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
 
 
@@ -358,8 +212,7 @@ def _softplus(self, beta, threshold):
 @op(tex=r"\sigma({self}) {grad_output}",
     grad_output=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold),
     self=lambda grad, grad_output, self, beta, threshold:
-        where(self * beta > threshold, 0,
-              grad * grad_output * beta * sigmoid(self * beta) * (1 - sigmoid(self * beta))))
+        _sigmoid_backward(grad * grad_output, sigmoid(self * beta)) * (self * beta < threshold) * beta)
 def _softplus_backward(grad_output, self, beta, threshold):
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
 
@@ -398,22 +251,42 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return input._silu_() if inplace else _silu(input)
 
 
-@op(tex=r"\operatorname{{gelu}}({self})", self=lambda grad, self, approximate: grad * _gelu_slope(self, approximate))
+@op(tex=r"\operatorname{{gelu}}({self})", self=lambda grad, self, approximate: _gelu_backward(grad, self, approximate))
 def _gelu(self, approximate):
     if approximate == "tanh":
-        return self * sigmoid(2 * _gelu_tanh_argument(self))
+        return self * sigmoid(_gelu_curve(self)[0])
     return self * 0.5 * (1 + erf(self * math.sqrt(0.5)))
 
 
-def _gelu_tanh_argument(x: Any) -> Any:
-    return (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-
-
-def _gelu_slope(x: Any, approximate: str) -> Any:
+@op(tex=r"\operatorname{{gelu}}'({self}) {grad_output}",
+    grad_output=lambda grad, self, approximate: _gelu_backward(grad, self, approximate),
+    self=lambda grad, grad_output, self, approximate: grad * grad_output * _gelu_bend(self, approximate))
+def _gelu_backward(grad_output, self, approximate):
     if approximate == "tanh":
-        gate = sigmoid(2 * _gelu_tanh_argument(x))
-        return gate + x * gate * (1 - gate) * (1 + x * x * (3 * 0.044715)) * (2 * math.sqrt(2 / math.pi))
-    return 0.5 * (1 + erf(x * math.sqrt(0.5))) + x * exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        u, slope, _ = _gelu_curve(self)
+        gate = sigmoid(u)
+        return grad_output * (gate + self * gate * (1 - gate) * slope)
+    return grad_output * (0.5 * (1 + erf(self * math.sqrt(0.5))) + self * _density(self))
+
+
+def _density(x: Any) -> Any:
+    """Of the normal distribution."""
+    return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+def _gelu_curve(x: Any) -> tuple[Any, Any, Any]:
+    """What stands inside of sigmoid in gelu's formula with tanh, and its first two derivatives."""
+    factor = 2 * math.sqrt(2 / math.pi)
+    return ((x + x * x * x * 0.044715) * factor, (1 + x * x * (3 * 0.044715)) * factor, x * (6 * 0.044715 * factor))
+
+
+def _gelu_bend(x: Any, approximate: str) -> Any:
+    """gelu's second derivative."""
+    if approximate == "none":
+        return (2 - x * x) * _density(x)
+    u, slope, bend = _gelu_curve(x)
+    gate = sigmoid(u)
+    return gate * (1 - gate) * (2 * slope + x * (bend + slope * slope * (1 - 2 * gate)))
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -471,7 +344,16 @@ def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Ten
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}      # what a node shows as _saved_reduction
 
 
-def _number(reduction: str) -> int:
+def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction in today's words, of those that PyTorch had before 0.4 and still takes."""
+    if size_average is None and reduce is None:
+        return reduction
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
+    return reduction
+
+
+def _number(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """PyTorch's number of a ``reduction=`` argument.
 
     Raises
@@ -479,6 +361,7 @@ def _number(reduction: str) -> int:
     ValueError
         "avg is not a valid value for reduction"
     """
+    reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _REDUCTIONS[reduction]
@@ -539,7 +422,8 @@ def _mse_loss_backward(grad_output, self, target, reduction):
     return (self - target) * (2 / self.size if reduction == 1 else 2) * grad_output
 
 
-def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+             reduction: str = "mean") -> Tensor:
     """The squared error, averaged (or summed, or neither) over all elements.
 
     Warns
@@ -547,51 +431,69 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     UserWarning
         "Using a target size (torch.Size([3])) that is different to the input size (torch.Size([3, 1])). …"
     """
-    return _mse_loss(*_same_shape(input, target), _number(reduction))
+    return _mse_loss(*_same_shape(input, target), _number(reduction, size_average, reduce))
 
 
-def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+            reduction: str = "mean") -> Tensor:
     """The absolute error."""
     input, target = _same_shape(input, target)
-    losses, number = (input - target).abs(), _number(reduction)
+    losses, number = (input - target).abs(), _number(reduction, size_average, reduce)
     return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
 
 
-def _soft_sign(x: Any, beta: float) -> Any:
-    """The sign, but a line through 0 below `beta`."""
-    return where(abs(x) < beta, x / beta, sgn(x))
+def _soft_sign(x: np.ndarray, width: float) -> np.ndarray:
+    """The sign, but a line through 0 below a width."""
+    return np.where(np.abs(x) < width, x / width, np.sign(x))
 
 
 @op(tex=r"\operatorname{{smooth\_l1}}({self}, {target})",
-    self=lambda grad, self, target, reduction, beta: _averaged(grad * _soft_sign(self - target, beta), self, reduction),
-    target=lambda grad, self, target, reduction, beta: _averaged(grad * _soft_sign(target - self, beta), self, reduction))
+    self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
+    target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
 def _smooth_l1_loss(self, target, reduction, beta):
     distance = np.abs(np.subtract(*promote(self, target)))
     return _reduce(np.where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta), reduction)
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+@op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}",
+    grad_output=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
+    self=lambda grad, grad_output, self, target, reduction, beta:
+        _averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction),
+    target=lambda grad, grad_output, self, target, reduction, beta:
+        -_averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction))
+def _smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
+    return _averaged(grad_output * _soft_sign(self - target, beta), self, reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """The absolute error less ``beta / 2``, rounded off to a parabola below `beta`."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    input, target = _same_shape(input, target)
-    if beta == 0:
-        return l1_loss(input, target, reduction=reduction)
-    return _smooth_l1_loss(input, target, _number(reduction), beta)
+    number, (input, target) = _number(reduction, size_average, reduce), _same_shape(input, target)
+    return _smooth_l1_loss(input, target, number, beta) if beta else l1_loss(input, target, reduction=reduction)
 
 
 @op(tex=r"\operatorname{{huber}}({self}, {target})",
-    self=lambda grad, self, target, reduction, delta:
-        _averaged(grad * _soft_sign(self - target, delta) * delta, self, reduction),
-    target=lambda grad, self, target, reduction, delta:
-        _averaged(grad * _soft_sign(target - self, delta) * delta, self, reduction))
+    self=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
+    target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
 def _huber_loss(self, target, reduction, delta):
     _check_dtype(self, target)
     distance = np.abs(self - target)
     return _reduce(np.where(distance < delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta), reduction)
 
 
-def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+@op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}",
+    grad_output=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
+    self=lambda grad, grad_output, self, target, reduction, delta:
+        _averaged(grad * grad_output * (abs(self - target) < delta), self, reduction),
+    target=lambda grad, grad_output, self, target, reduction, delta:
+        -_averaged(grad * grad_output * (abs(self - target) < delta), self, reduction))
+def _huber_loss_backward(grad_output, self, target, reduction, delta):
+    return _averaged(grad_output * _soft_sign(self - target, delta) * delta, self, reduction)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half of the squared error below `delta`, a line above."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -632,30 +534,36 @@ def _only(kept: np.ndarray | None, values: np.ndarray) -> np.ndarray:
     return values if kept is None else np.where(kept, values, values.dtype.type(0))
 
 
-@op(tex=r"-{self}_{{{target}}}", saves=("target", "weight", "total_weight"),
-    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight, _picked:
-        _nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, _picked))
-def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
-    place, counted, kept = _picked
-    losses = -self[place]
-    return _reduce(_only(kept, losses if counted is None else losses * counted), reduction, total_weight)
+def _nll_operation(kind: str) -> Any:
+    """The loss, and its gradient: PyTorch has the same twice, with nodes of their own for pictures with a class a pixel."""
+    @op(tex=r"-{self}_{{{target}}}", node=f"NllLoss{kind}Backward0", saves=("target", "weight", "total_weight"),
+        self=lambda grad, self, target, weight, reduction, ignore_index, total_weight, _picked:
+            _nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, _picked))
+    def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
+        place, counted, kept = _picked
+        losses = -self[place]
+        return _reduce(_only(kept, losses if counted is None else losses * counted), reduction, total_weight)
+
+    @op(tex="-{grad_output}", node=f"NllLoss{kind}BackwardBackward0",
+        grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight, _picked:
+            _nll_loss(grad, target, weight, reduction, ignore_index, total_weight, _picked),
+        self=lambda grad: zeros_of(grad))
+    def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor,
+                           _picked):
+        place, counted, kept = _picked
+        out = np.zeros(self.shape, self.dtype)
+        values = -grad_output if reduction != 1 else -grad_output / total_weight
+        out[place] = _only(kept, values if counted is None else values * counted)
+        return out
+
+    return _nll_loss
 
 
-@op(tex="-{grad_output}",
-    grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight, _picked:
-        _nll_loss(grad, target, weight, reduction, ignore_index, total_weight, _picked),
-    self=lambda grad: zeros_of(grad))
-def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
-    """Zeros, and in each picked place minus what the example counts."""
-    place, counted, kept = _picked
-    out = np.zeros(self.shape, self.dtype)
-    values = -grad_output if reduction != 1 else -grad_output / total_weight
-    out[place] = _only(kept, values if counted is None else values * counted)
-    return out
+_nll_loss, _nll_loss2d = _nll_operation(""), _nll_operation("2D")
 
 
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
-             reduction: str = "mean") -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """Minus the input at each example's class: ``(n, c), (n) -> ()``, or ``(n, c, ...), (n, ...) -> ()``.
 
     Raises
@@ -663,35 +571,48 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ign
     ValueError, RuntimeError, IndexError
         "Expected input batch_size (2) to match target batch_size (3)."; "Target 5 is out of bounds."; …
     """
-    number = _number(reduction)
-    scores, labels = input.array, target.array
-    if scores.ndim < 1:
+    number = _number(reduction, size_average, reduce)
+    rank, sizes, places = input.array.ndim, list(input.array.shape), list(target.array.shape)
+    if rank < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    batch = labels.shape[0] if labels.ndim else 0
-    if scores.ndim != 1 and scores.shape[0] != batch:
-        raise ValueError(f"Expected input batch_size ({scores.shape[0]}) to match target batch_size ({batch}).")
-    if scores.ndim < 3 and labels.ndim > 1:
+    if rank != 1 and sizes[:1] != (places[:1] or [0]):
+        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({(places or [0])[0]}).")
+    if rank == 3 or rank > 4:        # as a picture
+        if places[1:] != sizes[2:]:
+            raise RuntimeError(f"Expected target size {sizes[:1] + sizes[2:]}, got {places}")
+        flat = (1, -1) if input.numel() else (0, 0)
+        loss = nll_loss(input.contiguous().view(*sizes[:2], *flat), target.contiguous().view(sizes[0], *flat), weight,
+                        ignore_index=ignore_index, reduction=list(_REDUCTIONS)[number])
+        return loss if number else loss.view(places)
+    if rank < 3 and len(places) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if labels.dtype not in (np.int64, np.uint8):
+    if rank == 4 and len(places) != 3:
+        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(places)}")
+    if rank == 4 and places[1:] != sizes[2:]:
+        raise RuntimeError(f"size mismatch (got input: {sizes} , target: {places}")
+    if target.array.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
     if weight is not None:
-        classes = scores.shape[0 if scores.ndim == 1 else 1]
+        classes = sizes[0 if rank == 1 else 1]
         if weight.array.shape != (classes,):
-            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
+            raise RuntimeError("weight tensor should be defined either for all or no classes" if rank == 4 else
+                               f"weight tensor should be defined either for all {classes} classes or no classes but got "
                                f"weight tensor of shape: {list(weight.shape)}")
         if weight.dtype is not input.dtype:
             raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
-    *picked, total = _picks(scores, labels, None if weight is None else weight.array, ignore_index)
-    return _nll_loss(input, target, weight, number, ignore_index, wrap(np.asarray(total, scores.dtype)), picked)
+    *picked, total = _picks(input.array, target.array, None if weight is None else weight.array, ignore_index)
+    return (_nll_loss2d if rank == 4 else _nll_loss)(
+        input, target, weight, number, ignore_index, wrap(np.asarray(total, input.array.dtype)), picked)
 
 
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100,
-                  reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Tensor:
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    dim = 0 if input.array.ndim == 1 else 1
-    scores = reductions.log_softmax(input, dim)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    scores = reductions.log_softmax(input, 0 if input.array.ndim == 1 else 1)
     if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
         return _soft_cross_entropy(scores, target, _row(weight, scores), _number(reduction), label_smoothing)
     loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
@@ -710,7 +631,7 @@ def _soft_cross_entropy(scores: Tensor, target: Tensor, row: Tensor | None, redu
     n = scores.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / n
-    losses = _scaled(scores * target, row)
+    losses = scaled(scores * target, row)
     if reduction == 0:
         return -losses.sum(dim)
     return -losses.sum() / (scores.numel() // n) if reduction == 1 else -losses.sum()
@@ -721,7 +642,7 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
               smoothing: float) -> Tensor:
     """A loss of class numbers, and that of all classes alike."""
     dim, ignored = 0 if scores.ndim == 1 else 1, target == ignore_index
-    smooth = (-_scaled(scores, _row(weight, scores)).sum(dim)).masked_fill(ignored, 0)
+    smooth = (-scaled(scores, _row(weight, scores)).sum(dim)).masked_fill(ignored, 0)
     if reduction:
         smooth = smooth.sum()
     if reduction == 1:
@@ -732,7 +653,7 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
 @op(tex=r"\operatorname{{bce}}({self}, {target})",
     self=lambda grad, self, target, weight, reduction: _binary_cross_entropy_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, target, weight, reduction:
-        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
+        _averaged(scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 @np.errstate(divide="ignore")
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
@@ -740,7 +661,7 @@ def _binary_cross_entropy(self, target, weight: Operand, reduction):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     _check_dtype(self, target)
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
-    return _reduce(_scaled(losses, weight), reduction)
+    return _reduce(scaled(losses, weight), reduction)
 
 
 _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
@@ -748,19 +669,19 @@ _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
 
 @op(tex=r"\operatorname{{bce}}'({self}, {target}) {grad_output}",
     grad_output=lambda grad, self, target, weight, reduction:
-        _averaged(_scaled((self - target) / ((self + _EPSILON) * (1 - self + _EPSILON)) * grad, weight), self, reduction),
-    self=lambda grad, grad_output, self, target, weight, reduction: _averaged(_scaled(
+        _averaged(scaled((self - target) / ((self + _EPSILON) * (1 - self + _EPSILON)) * grad, weight), self, reduction),
+    self=lambda grad, grad_output, self, target, weight, reduction: _averaged(scaled(
         (self * self - self * 2 * target + target) / ((self + _EPSILON) ** 2 * (1 - self + _EPSILON) ** 2) * (grad * grad_output),
         weight), self, reduction),
     target=lambda grad, grad_output, self, target, weight, reduction:
-        _averaged(_scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
+        _averaged(scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
 def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, reduction):
-    slope = _scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
+    slope = scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
     return _averaged(slope, self, reduction)
 
 
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *,
-                         reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """Minus the logarithm of the probability given to what happened; logarithms stop at -100.
 
     Raises
@@ -768,7 +689,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     ValueError, RuntimeError
         "Using a target size (…) that is different to the input size (…) is deprecated. …"
     """
-    number = _number(reduction)
+    number = _number(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
@@ -777,8 +698,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
 @op(tex=r"\operatorname{{bce}}(\sigma({self}), {target})",
     self=lambda grad, self, target, weight, pos_weight, reduction:
-        _averaged(_scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
-    target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(_scaled(
+        _averaged(scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
+    target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(scaled(
         (-self if pos_weight is None else logsigmoid(-self) - logsigmoid(self) * pos_weight) * grad, weight), target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
@@ -788,7 +709,7 @@ def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight:
         pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))
     losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
-    return _reduce(_scaled(losses, weight), reduction)
+    return _reduce(scaled(losses, weight), reduction)
 
 
 def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
@@ -798,8 +719,9 @@ def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
     return (positive + 1 - target) * sigmoid(x) - positive
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *,
-                                     reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+                                     pos_weight: Tensor | None = None) -> Tensor:
     """`binary_cross_entropy` of ``sigmoid(input)``, exact also where sigmoid is 0 or 1.
 
     Raises
@@ -807,7 +729,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     ValueError
         "Target size (torch.Size([3])) must be the same as input size (torch.Size([2, 3]))"
     """
-    number = _number(reduction)
+    number = _number(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)

@@ -205,19 +205,17 @@ class Unflatten(Module):
 class _Function(Module):
     """A function of tensors as a module: a subclass names it, and its options with their defaults, in its first line.
 
-    Options become attributes; ``weight`` and its like become buffers. `keywords` are options that need their name.
+    Options become attributes; ``weight`` and its like become buffers.
     """
 
     function: Callable[..., Tensor]
     options: dict[str, Any] = {}
-    keywords: tuple[str, ...] = ()
 
     def __init_subclass__(cls, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
         if function is not None:
             cls.function, cls.options = staticmethod(function), options
             cls.__signature__ = inspect.Signature([
-                inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY if n in cls.keywords else
-                                  inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()])
+                inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -319,18 +317,25 @@ class LogSoftmax(_Activation, function=functional.log_softmax, dim=None):
 class _Loss(_Function):
     """A function of (input, target); ``reduction`` is "mean", "sum" or "none"."""
 
-    keywords = ("reduction", "beta", "delta", "ignore_index", "label_smoothing", "pos_weight")
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        old = self.__dict__.pop("size_average", None), self.__dict__.pop("reduce", None)
+        self.reduction = functional.legacy_reduction(*old, self.reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        given = {name: getattr(self, name) for name in self.options if name not in ("size_average", "reduce")}
+        return self.function(input, target, **given)
 
 
-class MSELoss(_Loss, function=functional.mse_loss, reduction="mean"):
+class MSELoss(_Loss, function=functional.mse_loss, size_average=None, reduce=None, reduction="mean"):
     """The squared error."""
 
 
-class L1Loss(_Loss, function=functional.l1_loss, reduction="mean"):
+class L1Loss(_Loss, function=functional.l1_loss, size_average=None, reduce=None, reduction="mean"):
     """The absolute error."""
 
 
-class SmoothL1Loss(_Loss, function=functional.smooth_l1_loss, reduction="mean", beta=1.0):
+class SmoothL1Loss(_Loss, function=functional.smooth_l1_loss, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """The absolute error, rounded off below `beta`."""
 
 
@@ -338,21 +343,21 @@ class HuberLoss(_Loss, function=functional.huber_loss, reduction="mean", delta=1
     """Half of the squared error below `delta`, a line above."""
 
 
-class NLLLoss(_Loss, function=functional.nll_loss, weight=None, ignore_index=-100, reduction="mean"):
+class NLLLoss(_Loss, function=functional.nll_loss, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Minus the log-probability at each example's class."""
 
 
 class CrossEntropyLoss(_Loss, function=functional.cross_entropy,
-                       weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+                       weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     """`NLLLoss` of `LogSoftmax`: takes scores, not probabilities."""
 
 
-class BCELoss(_Loss, function=functional.binary_cross_entropy, weight=None, reduction="mean"):
+class BCELoss(_Loss, function=functional.binary_cross_entropy, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Cross-entropy of two classes, of probabilities."""
 
 
 class BCEWithLogitsLoss(_Loss, function=functional.binary_cross_entropy_with_logits,
-                        weight=None, reduction="mean", pos_weight=None):
+                        weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
     """Cross-entropy of two classes, of scores."""
 
 
