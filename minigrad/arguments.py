@@ -10,9 +10,9 @@ Sources: torch/csrc/utils/python_arg_parser.cpp (which signature fits, and what 
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,16 +223,15 @@ def described(value: Any) -> str:
 
 
 @functools.cache
-def table() -> dict[str, tuple[str, list[str]]]:
-    """By a function's full name: its kind, and its signatures' texts."""
-    lines = Path(__file__).with_name("signatures.txt").read_text(encoding="utf-8").splitlines()
-    rows = [re.split(r"\|(?!deprecated)", line) for line in lines]
-    return {name: (kind, signatures) for name, kind, *signatures in rows}
+def table() -> dict[str, str]:
+    """By a function's full name: its kind and its signatures, in one text with bars between them."""
+    with open(os.path.join(os.path.dirname(__file__), "signatures.txt"), encoding="utf-8") as file:     # pathlib costs an import
+        return dict(line.rstrip("\n").split("|", 1) for line in file)
 
 
 def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | None:
     """PyTorch's error for a call whose arguments do not fit; None if they do, or if PyTorch has no signature of it."""
-    kind, texts = table().get(full_name, ("", []))
+    kind, *texts = re.split(r"\|(?!deprecated)", table().get(full_name, ""))
     signatures = [Signature(text) for text in texts]
     if not signatures:
         return None
@@ -289,9 +288,9 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
     return f"{text}{got}, but expected ({signatures[0].printed})"
 
 
-def explained(function: Callable, full_name: str, signatures: list[str]) -> Callable:
+def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
-    rename, takes_out = (any(word in text for text in signatures) for word in (" dim", " Tensor out="))
+    rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
     no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -318,7 +317,7 @@ def explained(function: Callable, full_name: str, signatures: list[str]) -> Call
 def install(spaces: dict[str, Any], classes: dict[str, type]) -> None:
     """Put `explained` around all that PyTorch has a signature of: in modules and classes, by the beginning of the full name."""
     kinds.update(classes)
-    for full_name, (_, signatures) in table().items():
+    for full_name, signatures in table().items():
         space, _, name = full_name.rpartition(".")
         function = vars(spaces[space]).get(name)
         if callable(function):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import linecache
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType
+from typing import NamedTuple
 
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
@@ -182,8 +182,7 @@ VIEW_ORIGINS = {
 
 # Why a tensor is as it is ---------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """What `why` knows of a tensor: what it says of itself, and what the program's text says of it.
 
     Attributes
@@ -232,8 +231,7 @@ class Facts:
     raised: str = ""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """When `holds`, `because` is why; `mend` is what to write instead. Both name facts in braces."""
 
     name: str
@@ -317,7 +315,7 @@ def explain(facts: Facts, attribute: str) -> tuple[str, str, str]:
     """The rule's name, why a tensor's attribute is what it is, and how to mend it."""
     rules = (*RULES[attribute], *(NOT_RECORDED if attribute != "is_leaf" else ()))
     rule = next(rule for rule in rules if rule.holds(facts))
-    words = vars(facts) | {
+    words = facts._asdict() | {
         "inputs": _and(facts.inputs) or "plain numbers", "requiring": _and(facts.requiring), "made": facts.made or facts.name,
         "by": f": {facts.made}" if facts.made else "", "backward": facts.backward or "backward()",
         "from_": (f" by {facts.made}" if facts.made else "") + (f" from {_and(facts.requiring)}" if facts.requiring else ""),
