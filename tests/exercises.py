@@ -106,3 +106,4 @@ def trials(notebook: NotebookNode, shell: InteractiveShell) -> None:
             assert all(part in text for part in wrong.says), f"{name} says to:\n{wrong.answer}\n{text}"
             assert text not in heard, f"{name} says the same to two mistakes:\n{wrong.answer}\n{heard[text]}"
             heard[text] = wrong.answer
+        said(name, side(exercise.source, "solution"))           # the next exercise may build on this one
