@@ -18,7 +18,7 @@ from ..function import Operand, composite, op, shape_error
 from ..ops import elementwise, linalg, reductions, views
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, where, zeros_of
 from ..tensor import Tensor, wrap
-from .normalization import batch_norm, layer_norm, scaled  # noqa: F401 - functions of this module, too
+from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
@@ -344,7 +344,7 @@ def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Ten
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}      # what a node shows as _saved_reduction
 
 
-def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+def _legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction in today's words, of those that PyTorch had before 0.4 and still takes."""
     if size_average is None and reduce is None:
         return reduction
@@ -361,7 +361,7 @@ def _number(reduction: str, size_average: bool | None = None, reduce: bool | Non
     ValueError
         "avg is not a valid value for reduction"
     """
-    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction = _legacy_reduction(size_average, reduce, reduction)
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _REDUCTIONS[reduction]
@@ -611,7 +611,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction = _legacy_reduction(size_average, reduce, reduction)
     scores = reductions.log_softmax(input, 0 if input.array.ndim == 1 else 1)
     if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
         return _soft_cross_entropy(scores, target, _row(weight, scores), _number(reduction), label_smoothing)
@@ -631,7 +631,7 @@ def _soft_cross_entropy(scores: Tensor, target: Tensor, row: Tensor | None, redu
     n = scores.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / n
-    losses = scaled(scores * target, row)
+    losses = _scaled(scores * target, row)
     if reduction == 0:
         return -losses.sum(dim)
     return -losses.sum() / (scores.numel() // n) if reduction == 1 else -losses.sum()
@@ -642,7 +642,7 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
               smoothing: float) -> Tensor:
     """A loss of class numbers, and that of all classes alike."""
     dim, ignored = 0 if scores.ndim == 1 else 1, target == ignore_index
-    smooth = (-scaled(scores, _row(weight, scores)).sum(dim)).masked_fill(ignored, 0)
+    smooth = (-_scaled(scores, _row(weight, scores)).sum(dim)).masked_fill(ignored, 0)
     if reduction:
         smooth = smooth.sum()
     if reduction == 1:
@@ -653,7 +653,7 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
 @op(tex=r"\operatorname{{bce}}({self}, {target})",
     self=lambda grad, self, target, weight, reduction: _binary_cross_entropy_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, target, weight, reduction:
-        _averaged(scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
+        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 @np.errstate(divide="ignore")
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
@@ -661,7 +661,7 @@ def _binary_cross_entropy(self, target, weight: Operand, reduction):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     _check_dtype(self, target)
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
-    return _reduce(scaled(losses, weight), reduction)
+    return _reduce(_scaled(losses, weight), reduction)
 
 
 _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
@@ -669,14 +669,14 @@ _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
 
 @op(tex=r"\operatorname{{bce}}'({self}, {target}) {grad_output}",
     grad_output=lambda grad, self, target, weight, reduction:
-        _averaged(scaled((self - target) / ((self + _EPSILON) * (1 - self + _EPSILON)) * grad, weight), self, reduction),
-    self=lambda grad, grad_output, self, target, weight, reduction: _averaged(scaled(
+        _averaged(_scaled((self - target) / ((self + _EPSILON) * (1 - self + _EPSILON)) * grad, weight), self, reduction),
+    self=lambda grad, grad_output, self, target, weight, reduction: _averaged(_scaled(
         (self * self - self * 2 * target + target) / ((self + _EPSILON) ** 2 * (1 - self + _EPSILON) ** 2) * (grad * grad_output),
         weight), self, reduction),
     target=lambda grad, grad_output, self, target, weight, reduction:
-        _averaged(scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
+        _averaged(_scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
 def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, reduction):
-    slope = scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
+    slope = _scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
     return _averaged(slope, self, reduction)
 
 
@@ -698,8 +698,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
 @op(tex=r"\operatorname{{bce}}(\sigma({self}), {target})",
     self=lambda grad, self, target, weight, pos_weight, reduction:
-        _averaged(scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
-    target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(scaled(
+        _averaged(_scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
+    target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(_scaled(
         (-self if pos_weight is None else logsigmoid(-self) - logsigmoid(self) * pos_weight) * grad, weight), target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     if target.dtype.kind != "f":
@@ -709,7 +709,7 @@ def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight:
         pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))
     losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
-    return _reduce(scaled(losses, weight), reduction)
+    return _reduce(_scaled(losses, weight), reduction)
 
 
 def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:

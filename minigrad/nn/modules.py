@@ -320,7 +320,7 @@ class _Loss(_Function):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         old = self.__dict__.pop("size_average", None), self.__dict__.pop("reduce", None)
-        self.reduction = functional.legacy_reduction(*old, self.reduction)
+        self.reduction = functional._legacy_reduction(*old, self.reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         given = {name: getattr(self, name) for name in self.options if name not in ("size_average", "reduce")}

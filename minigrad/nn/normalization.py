@@ -43,7 +43,7 @@ def _all_but_channels(x: Any) -> tuple[int, ...]:
     return 0, *range(2, x.ndim)
 
 
-def scaled(grad: Any, weight: Any) -> Any:
+def _scaled(grad: Any, weight: Any) -> Any:
     """Times a weight, if there is one."""
     return grad if weight is None else grad * weight
 
@@ -75,7 +75,7 @@ def _check_types(kernel: str, input: Tensor, *parameters: Tensor | None) -> None
 
 @op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "weight", "bias"),
     input=lambda grad, input, weight, normalized_shape, _eps:
-        _normalization_slope(scaled(grad, weight), input, _last(normalized_shape), _eps),
+        _normalization_slope(_scaled(grad, weight), input, _last(normalized_shape), _eps),
     weight=lambda grad, input, normalized_shape, _eps: grad * _normalized(input, _last(normalized_shape), _eps)[0],
     bias=lambda grad: grad)
 def _native_layer_norm(input, weight, bias, normalized_shape, _eps, result1: Tensor, result2: Tensor):
@@ -123,8 +123,8 @@ def _column(channels: Any, x: Any) -> Any:
 
 @op(tex=r"\operatorname{{batch\_norm}}({input})", saves=("result1", "result2", "weight"),
     input=lambda grad, input, weight, running_mean, running_var, training, eps:
-        _normalization_slope(scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
-        else scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
+        _normalization_slope(_scaled(grad, _column(weight, input)), input, _all_but_channels(input), eps) if training
+        else _scaled(grad, _column(weight, input)) * _standardized(input, running_mean, running_var, False, eps)[1],
     weight=lambda grad, input, running_mean, running_var, training, eps:
         reductions.sum(grad * _standardized(input, running_mean, running_var, training, eps)[0], _all_but_channels(input)),
     bias=lambda grad: reductions.sum(grad, _all_but_channels(grad)))
