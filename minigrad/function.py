@@ -164,7 +164,7 @@ class Op:
         self.params, self.keyword_only, self.defaults = _parameters(kernel)
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
         self.several = outputs == "list" or len(outputs) > 1
-        self.number_form = self.number = self.node_name = self.original = None
+        self.number_form = self.number = self.plain = self.node_name = self.original = None
         self.number_always, self.saves = False, saves
         self.write: Callable[[], str] = str
         if formulas:
@@ -203,7 +203,7 @@ class Op:
 
         It decides whose version error is raised.
         """
-        return sorted((n for n in self.needed if n in self.output_of or n in self.tensor_params),
+        return sorted((n for n in self.needed if n in self.output_of or n in self.tensor_params and n != self.plain),
                       key=lambda n: (n in self.output_of, n))
 
     @functools.cached_property
@@ -314,7 +314,7 @@ def _add_number_form(operation: Op, node: str, text: Callable[[Op, str | None], 
               inplace=operation.inplace, promote=operation.promote if always else None)
     form.name = operation.name
     if form.promote:
-        form.tensor_params = operation.tensor_params        # the number takes part in the promotion
+        form.tensor_params, form.plain = operation.tensor_params, last      # the number takes part in the promotion
     operation.number, operation.number_always = last, always
     operation.number_form = compile_operation(form, text)
     OPS[f"{form.name} of a number"] = form
