@@ -10,6 +10,7 @@ Sources: torch/csrc/utils/python_arg_parser.cpp (which signature fits, and what 
 from __future__ import annotations
 
 import functools
+import math
 import os
 import re
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import dtype as dtypes
+from . import reasons
 from .inplace import write_out
 
 # The parser's types: what texts call them, and what fits. (The classes of tensors and generators are told by `kinds`, below.)
@@ -33,7 +35,11 @@ NAMES = {
 ALSO = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}      # NumPy's names
 NUMBERS_AS_TENSORS = re.compile(r"(add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|copy)_?$")
 NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.bool_, type(NotImplemented)))     # a formula's, not a user's
-kinds: dict[str, type] = {}         # "Tensor", "torch.Generator": filled by the modules that define them, which stand below
+# Where NumPy takes what PyTorch refuses, a call is parsed at once; none of these is called often enough to notice.
+STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|flip|hstack|index_put_?|"
+                    r"is_nonzero|isin|max|median|min|nan_to_num_?|nonzero|repeat|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
+# "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
+kinds: dict[str, type] = {}
 
 
 class Parameter:
@@ -229,10 +235,16 @@ def table() -> dict[str, str]:
         return dict(line.rstrip("\n").split("|", 1) for line in file)
 
 
+@functools.cache
+def signatures_of(full_name: str) -> tuple[str, list[Signature]]:
+    """A function's kind, and its signatures."""
+    kind, *texts = re.split(r"\|(?!deprecated)", table().get(full_name, ""))
+    return kind, [Signature(text) for text in texts]
+
+
 def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | None:
     """PyTorch's error for a call whose arguments do not fit; None if they do, or if PyTorch has no signature of it."""
-    kind, *texts = re.split(r"\|(?!deprecated)", table().get(full_name, ""))
-    signatures = [Signature(text) for text in texts]
+    kind, signatures = signatures_of(full_name)
     if not signatures:
         return None
     name = signatures[0].name
@@ -244,6 +256,9 @@ def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | 
         return TypeError(f"torch.{name}() takes no arguments ({len(args)} given)") if args else None
     if kind == "innermethod":
         args = args[1:]
+    if kind.startswith("inner"):
+        params = signatures[0].params
+        args, kwargs = args[:len(params)], {key: value for key, value in kwargs.items() if any(p.name == key for p in params)}
     if kind.startswith("method"):
         if not args:
             return TypeError(f"unbound method TensorBase.{name}() needs an argument")
@@ -291,18 +306,23 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
 def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
+    strict = STRICT.match(full_name)
     no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = kwargs
         if rename and kwargs:
             given = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
+        if strict:
+            problem = refusal(full_name, args, kwargs)
+            if problem is not None:
+                raise problem
         try:
             if takes_out and given.get("out") is not None:
                 return write_out(full_name, function, args, **given)
             result = function(*args, **given)
         except Exception as error:
-            problem = refusal(full_name, args, kwargs)
+            problem = refusal(full_name, args, kwargs) or translated(error, args)
             if problem is None:
                 raise
             raise problem.with_traceback(error.__traceback__) from None
@@ -314,6 +334,22 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     return call
 
 
+def translated(error: Exception, args: tuple) -> RuntimeError | None:
+    """PyTorch's words for what NumPy says: of shapes that do not broadcast, and of arrays that are too large."""
+    if isinstance(error, MemoryError):
+        tried = f"{math.prod(error.shape) * error.dtype.itemsize} bytes" if hasattr(error, "shape") else "too many bytes"
+        return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+                            f"allocate {tried}. Error code 12 (Cannot allocate memory)")
+    if isinstance(error, ValueError) and re.search("array is too big|Maximum allowed (size|dimension)", str(error)):
+        sizes = args[0] if args and isinstance(args[0], (tuple, list)) else [x for x in args if isinstance(x, int)]
+        return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    if isinstance(error, ValueError) and re.search("could not (be )?broadcast", str(error)):
+        shapes = [x.array.shape for x in args if isinstance(x, kinds["Tensor"])]
+        texts = [reasons.sizes_differ(a, b) for i, b in enumerate(shapes) for a in shapes[:i]]
+        return next((RuntimeError(text) for text in texts if text), None)
+    return None
+
+
 def install(spaces: dict[str, Any], classes: dict[str, type]) -> None:
     """Put `explained` around all that PyTorch has a signature of: in modules and classes, by the beginning of the full name."""
     kinds.update(classes)
@@ -321,4 +357,6 @@ def install(spaces: dict[str, Any], classes: dict[str, type]) -> None:
         space, _, name = full_name.rpartition(".")
         function = vars(spaces[space]).get(name)
         if callable(function):
+            if "<" in getattr(function, "__qualname__", ""):
+                function.__qualname__ = name        # Python's own texts say it
             setattr(spaces[space], name, explained(function, full_name, signatures))

@@ -273,7 +273,8 @@ asarray = as_tensor
 def _typed(scalar_type: str, d: dtypes.dtype) -> None:
     def factory(*data: Any) -> Tensor:
         return Tensor(*data).to(d)
-    factory.__name__, factory.__doc__ = f"{scalar_type}Tensor", f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
+    factory.__name__ = factory.__qualname__ = f"{scalar_type}Tensor"
+    factory.__doc__ = f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
     globals()[factory.__name__] = factory
     __all__.append(factory.__name__)
 

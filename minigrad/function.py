@@ -359,6 +359,7 @@ def _deferred(name: str, source: Callable[[], str], filename: str, constants: Ca
         return function
 
     function = FunctionType(_renamed(_first_call.__code__, {"build": tag + "build"}), globals(), name)
+    function.__qualname__ = name        # Python's own texts on missing arguments say this one
     globals()[tag + "build"] = build
     return function
 

@@ -438,7 +438,7 @@ class Tensor:
     def __contains__(self, element: Any) -> bool:
         if not isinstance(element, (Tensor, int, float, bool)):
             raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-        return bool((self.array == getattr(element, "array", element)).any())
+        return bool((self == element).any())
 
     def __repr__(self) -> str:
         return printing.tensor_repr(self, dtypes.get_default_dtype().name)

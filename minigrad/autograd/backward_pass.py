@@ -36,6 +36,8 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     result = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
+        if not isinstance(out, (Tensor, GradientEdge)):
+            raise AssertionError("Expected output to be a torch.Tensor")        # as PyTorch does
         if isinstance(out, GradientEdge):
             shape, dtype = out.node.expects(out.output_nr)
             out = wrap(np.broadcast_to(np.zeros((), dtype), shape))

@@ -690,7 +690,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         "Using a target size (…) that is different to the input size (…) is deprecated. …"
     """
     number = _number(reduction, size_average, reduce)
-    if target.shape != input.shape:
+    if target.size() != input.size():
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     return _binary_cross_entropy(input, target, weight, number)
@@ -730,6 +730,6 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         "Target size (torch.Size([3])) must be the same as input size (torch.Size([2, 3]))"
     """
     number = _number(reduction, size_average, reduce)
-    if target.shape != input.shape:
+    if target.size() != input.size():
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)

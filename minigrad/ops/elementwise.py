@@ -213,10 +213,13 @@ def pow(input: Any, exponent: Any) -> Any:
     return _pow_base(exponent, input)
 
 
-@public("__ipow__", function=False)
+@public(function=False)
 def pow_(self: Tensor, exponent: Any) -> Tensor:
     """`pow` in place."""
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
+
+
+Tensor.__ipow__ = lambda self, exponent: pow_(self, exponent) if isinstance(exponent, (Tensor, int, float)) else NotImplemented
 
 
 @public()

@@ -232,7 +232,7 @@ def outer(input: Any, vec2: Any) -> Any:
     batch2=lambda grad, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), grad), alpha))
 def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """``beta * self + alpha * (batch1 @ batch2)`` for stacks of matrices."""
-    return _times(self, beta) + _times(batch1 @ batch2, alpha)
+    return _times(self, beta) + _times(bmm(batch1, batch2), alpha)
 
 
 @op(tex="{self} \\cdot {other}", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
@@ -255,6 +255,9 @@ def inner(input: Any, other: Any) -> Any:
 @public(method=False)
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Sums over pairs of dimensions: the last `dims` of `a` with the first of `b`, or the given ones."""
+    for i, x in enumerate((a, b)):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"tensordot(): argument '{'ab'[i]}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
     if isinstance(dims, int):
         dims = (range(a.ndim - dims, a.ndim), range(dims))
     left, right = ([check_dim(d, x.ndim) for d in ds] for x, ds in zip((a, b), dims))

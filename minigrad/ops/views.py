@@ -413,7 +413,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
     dim1, dim2 = check_dim(dim1, self.ndim), check_dim(dim2, self.ndim)
     if dim1 == dim2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    view = self.diagonal(offset, dim1, dim2)
+    view = self.diagonal(max(-self.size, min(offset, self.size)), dim1, dim2)
     view.flags.writeable = self.flags.writeable
     return view
 
@@ -618,7 +618,7 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
 def diagonal_copy(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, in memory of its own."""
-    return self.diagonal(offset, dim1, dim2).copy()
+    return self.diagonal(max(-self.size, min(offset, self.size)), dim1, dim2).copy()
 
 
 @public()
@@ -907,6 +907,8 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
         wide = unsqueeze(input, dim + 1)
         sizes = tuple(wide.shape)
         return flatten(_contiguous(expand(wide, sizes[:dim + 1] + (repeats,) + sizes[dim + 2:])), dim, dim + 1)
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), repeats.array)))
 
 

@@ -1,6 +1,6 @@
 """Calls that nobody should make: wrong types, shapes and dtypes into every public function, and what comes of them.
 
-    python -m tests.hardening.bad_inputs [N]      N calls a function on both libraries, their differences; needs torch
+    python -m tests.hardening.bad_inputs [12]      so many calls a function on both libraries, and their differences; needs torch
 
 A call is text, so that a finding can be pasted: ``mg.add(x, 'text')`` on fresh arguments. The functions are found by
 introspection, so a new one is tried without being named anywhere. The same calls come on every machine.
@@ -8,17 +8,21 @@ introspection, so a new one is tried without being named anywhere. The same call
 from __future__ import annotations
 
 import inspect
+import json
 import operator
 import random
 import re
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import minigrad
+from minigrad.arguments import table
 from tests.truth.harness import clean
 
 TENSORS = [
@@ -55,6 +59,12 @@ LEFT_OUT = re.compile(r"\.(set_\w+|manual_seed|seed|save|load|empty\w*|new_empty
                       r"gradgradcheck|detect_anomaly|Function|share_memory_)$")
 
 
+FAIR = ("TypeError", "RuntimeError", "ValueError", "IndexError", "NotImplementedError")
+# What only minigrad's own inside, or NumPy's, has a name for.
+INSIDE = re.compile(r"_first_call|<lambda>|<locals>|ufunc|could not be broadcast|[Ii]nput operand|attribute '(array|_)|too deep|"
+                    r"too small depth|self_\b|could not broadcast|loop with signature|__init_subclass__")
+
+
 class Call(NamedTuple):
     """One call: the text of what is called, of its arguments in order and by name."""
 
@@ -82,7 +92,9 @@ def surface() -> dict[str, list[str]]:
         holder = eval(space, {"mg": minigrad})
         for name in sorted(dir(holder)):
             thing, full = getattr(holder, name), f"{space}.{name}"
-            if not name.startswith("_") and callable(thing) and not LEFT_OUT.search(full):
+            home = "minigrad" + space.removeprefix("mg") if space not in ("mg", "mg.Tensor") else ""
+            ours = str(getattr(thing, "__module__", "")).startswith(home) or full.removeprefix("mg.") in table()
+            if not name.startswith("_") and callable(thing) and ours and not LEFT_OUT.search(full):
                 found[full] = parameters(thing)
     return found | {f"operator.{name}": ["a", "b", "c"][:count] for name, count in OPERATORS.items()}
 
@@ -135,9 +147,9 @@ def run(call: Call, mg: Any) -> Outcome:
         things = [*args, *kwargs.values()]
         before, begin = [look(thing) for thing in things], time.perf_counter()
         try:
-            result, error, text = function(*args, **kwargs), "", ""
+            error, text = "", kind(function(*args, **kwargs))
         except Exception as problem:
-            result, error, text = None, type(problem).__name__, clean(str(problem))
+            error, text = type(problem).__name__, clean(str(problem))
         seconds = time.perf_counter() - begin
         changed = []
         for source, thing, old in zip([*call.args, *dict(call.kwargs).values()], things, before, strict=True):
@@ -146,7 +158,7 @@ def run(call: Call, mg: Any) -> Outcome:
     mg.set_grad_enabled(True)
     mg.set_default_dtype(mg.float32)
     mg.manual_seed(0)
-    return Outcome(error, text or kind(result), tuple(changed), seconds)
+    return Outcome(error, text, tuple(changed), seconds)
 
 
 def kind(result: Any) -> str:
@@ -156,3 +168,38 @@ def kind(result: Any) -> str:
     if isinstance(result, (tuple, list)) and len(result) < 20:
         return f"{type(result).__name__} of {[kind(item) for item in result]}"
     return type(result).__name__
+
+
+def offered(call: Call, mg: Any) -> bool:
+    """Whether a library has the function."""
+    thing = {"mg": mg, "operator": operator}[call.function.partition(".")[0]]
+    for name in call.function.split(".")[1:]:
+        if not hasattr(thing, name):
+            return False
+        thing = getattr(thing, name)
+    return True
+
+
+def main(each: int) -> None:
+    """Print what differs, kind by kind, and write which of PyTorch's own errors are of odd types."""
+    import torch
+
+    kinds, odd = {}, {}
+    for call in calls(each):
+        if not offered(call, torch):
+            continue
+        got, want = run(call, minigrad), run(call, torch)
+        if want.error and (want.error not in FAIR or INSIDE.search(want.text)):
+            odd[str(call)] = want.error
+        kind = ("same" if got[:2] == want[:2] else "text" if got.error == want.error else "type" if got.error and want.error else
+                "only minigrad raises" if got.error else "only PyTorch raises")
+        kinds.setdefault(kind, []).append(f"{call}\n    minigrad: {got.error} {got.text}\n    PyTorch:  {want.error} {want.text}")
+    for kind, lines in kinds.items():
+        if kind != "same":
+            print(f"\n## {kind}\n", *lines, sep="\n")
+    print({kind: len(lines) for kind, lines in kinds.items()})
+    Path(__file__).with_name("odd_errors.json").write_text(json.dumps(odd, indent=0) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 12)

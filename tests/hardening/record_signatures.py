@@ -27,6 +27,13 @@ FOLDER = Path(torchgen.__file__).parent / "packaged/ATen/native"
 BY_HAND = {
     "mg.nn.functional.softmax": ["softmax(int64_t? dim=None, int64_t _stacklevel=3, ScalarType? dtype=None)"],
     "mg.nn.functional.log_softmax": ["log_softmax(int64_t? dim=None, int64_t _stacklevel=3, ScalarType? dtype=None)"],
+    "mg.nn.functional.relu": ["relu(Tensor input)"],
+    "mg.nn.functional.silu": ["silu(Tensor input)"],
+    "mg.nn.functional.elu": ["elu(Tensor input, Scalar alpha=1.0)"],
+    "mg.nn.functional.cross_entropy": ["cross_entropy_loss(Tensor input, Tensor target, Tensor? weight=None)"],
+    "mg.nn.functional.batch_norm": ["batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
+                                    "Tensor? bias=None)"],
+    "mg.Tensor.unflatten": ["unflatten(int64_t dim, SymIntArrayRef sizes)"],
     "mg.nn.functional.layer_norm": ["layer_norm(Tensor input, SymIntArrayRef normalized_shape, Tensor? weight=None, Tensor? bias=None, "
                                     "double eps=1e-05)"],
     "mg.nn.functional.nll_loss": ["nll_loss_nd(Tensor input, Tensor target, Tensor? weight=None)"],
@@ -50,7 +57,7 @@ BY_HAND = {
     **{f"mg.Tensor.{name}": [f"{name}(*, MemoryFormat? memory_format=None)"]
        for name in ("float", "double", "half", "int", "long", "short", "bool", "cpu")},
     "mg.unique": ["_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)"],
-    "mg.Tensor.unique": ["_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)"],
+    "mg.Tensor.unique": ["_unique2(bool sorted=True, bool return_inverse=False, bool return_counts=False)"],
     "mg.norm": ["linalg_vector_norm(Tensor input, Scalar ord=2, IntArrayRef[1]? dim=None, bool keepdim=False)"],
     **{f"mg.{name}": [f"{name}()"] for name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled", "get_default_dtype",
                                                 "is_grad_enabled", "is_inference_mode_enabled")},
@@ -117,7 +124,7 @@ def main() -> None:
         sort = type(thing).__name__
         if sort not in ("builtin_function_or_method", "method_descriptor") and full not in BY_HAND:
             continue
-        is_method = sort == "method_descriptor"
+        is_method = sort == "method_descriptor" or full in BY_HAND and space == "mg.Tensor"
         module = {"mg.nn.functional": "nn", "mg.linalg": "linalg"}.get(space)
         texts = BY_HAND.get(full)
         own = thing.__name__
