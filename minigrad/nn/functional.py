@@ -385,7 +385,7 @@ def _averaged(grad: Any, x: Any, reduction: int) -> Any:
 
 def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Input and target in one shape, with PyTorch's warning if they were not."""
-    if input.array.shape == target.array.shape:
+    if target.size() == input.size():
         return input, target
     warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
                   "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",

@@ -53,6 +53,7 @@ BY_HAND = {
     "mg.Tensor.size": ["size(int64_t? dim=None)"],
     "mg.Tensor.stride": ["stride(int64_t? dim=None)"],
     "mg.Tensor.nonzero": ["nonzero()", "nonzero(*, bool as_tuple)"],
+    "mg.Tensor.cuda": ["cuda(Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)"],
     "mg.numel": ["numel(Tensor input)"],
     **{f"mg.Tensor.{name}": [f"{name}(*, MemoryFormat? memory_format=None)"]
        for name in ("float", "double", "half", "int", "long", "short", "bool", "cpu")},
