@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import types
 from typing import Any
@@ -14,9 +15,15 @@ import minigrad as mg
 
 from ..picture import Figure, Recorder
 from ..picture.model import Model
-from .explore_view import explorer_html
+from ..why import lines_of
+from .changes import changed_cards, changes, state
+from .explore_view import TABS, explorer_html
+from .html import Html, join, tag
+from .memory import memory_html, stores
 from .run import Outcome, Snapshot, compiled, failure, rebound, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
+from .stepper import moment, stepper_html
+from .timeline import Moments, timeline_html
 from .traceback import shorten
 from .widget import LabWidget
 
@@ -42,19 +49,25 @@ class Explorer:
         What that run raised, or "".
     printed : str
         What it printed; the cell's own run prints under the cell.
+    changed : list of str
+        What the last toggle changed, and why, a sentence per tensor.
+    tab : str
+        Which of `TABS` is open.
     """
 
     def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome,
                  recorder: Recorder) -> None:
         self._program, self._snapshot, self._notebook = program, snapshot, notebook
-        self._prefix = f"explore{next(_numbers)}"           # the picture's ids, and the program's file name
+        self._prefix = f"explore{next(_numbers)}"           # of the picture's ids
+        self._file = f"<{self._prefix}>"
         self._names = sorted({node.id for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)})
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
-        self._stale = False
+        self._stale, self.tab, self.changed = False, TABS[0], []
+        self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
         self._undo: list[frozenset[str]] = []
         self._width = 5 + max((len(line) for line in self._text.lines), default=0)      # what a toggle may add
         self.widget = LabWidget(self._pressed, lambda: self.figure._repr_mimebundle_(), explorer_html(self.view))
@@ -78,6 +91,15 @@ class Explorer:
         if step is not None and not 0 <= step <= self.steps:
             raise ValueError(f"the backward pass has steps 0 to {self.steps}, not {step}")
         self._step = step
+        self._show()
+
+    def open(self, tab: str) -> None:
+        """Open one of the tabs: "graph", "backward", "memory" or "time line"."""
+        if tab not in TABS:
+            raise ValueError(f"the tabs are {', '.join(TABS)}, not {tab!r}")
+        self.tab = tab
+        if tab == "backward" and self._step is None and self.steps:
+            self._step = 0                                  # begin where there is something to step through
         self._show()
 
     @property
@@ -155,12 +177,16 @@ class Explorer:
         return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
 
     def _run(self, flipped: frozenset[str]) -> None:
-        self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(f"<{self._prefix}>")
-        self._outcome = run(self.source, self._snapshot, f"<{self._prefix}>", recorder)
+        before, model = state(self._drawn[1]), self.model
+        self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._file)
+        self._outcome = run(self.source, self._snapshot, self._file, recorder)
         # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
         self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
+        self.changed, self._marked = [], []
         if not self._stale:
             self._drawn = recorder, self._named(self._outcome)
+            self.changed = changes(before, self._drawn[1], lines_of(self.source), self.error)
+            self._marked = changed_cards(model, self.model)
         self._show()
 
     def _stopped_at_backward(self) -> bool:
@@ -171,6 +197,8 @@ class Explorer:
         """What the widget's controls do."""
         if "toggle" in message:
             self.toggle(message["toggle"])
+        elif "tab" in message:
+            self.open(message["tab"])
         elif "step" in message:
             step = message.get("value", message["step"])
             self.step = step if step <= self.steps else None
@@ -187,14 +215,31 @@ class Explorer:
     @property
     def view(self) -> dict[str, Any]:
         """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
-        figure, failed = self.figure, self._outcome.failure
+        failed = self._outcome.failure
         self._width = max(self._width, *map(len, self._text.lines))
+        # The cell's own error stands under the cell already.
+        told = failed if self._flipped else None
         return {
-            "lines": self._lines(), "width": self._width, "source": self.source, "body": figure.svg, "caption": figure.model.caption,
-            "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
-            "error": failed.text if failed else "", "notes": failed.notes if failed else "", "printed": self.printed,
-            "stale": self._stale, "flipped": bool(self._flipped), "undoable": bool(self._undo), "usable": self._usable,
+            "lines": self._lines(), "width": self._width, "source": self.source, "tab": self.tab, "body": self._body(),
+            "caption": self.caption, "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
+            "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed, "stale": self._stale,
+            "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo), "usable": self._usable,
         }
+
+    def _body(self) -> Html:
+        """What the open tab shows."""
+        recorder, names = self._drawn
+        if self.tab == "memory":
+            return memory_html(stores(recorder, names))
+        if self.tab == "time line":
+            moments = Moments(set(self._names))
+            run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
+            return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
+        marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}" for id in self._marked)
+        graph = join([tag("style", Html(marks)), tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph")])
+        if self.tab == "graph":
+            return graph
+        return join([stepper_html(moment(recorder, names, self.step), self.step, self.steps), graph])
 
     def _lines(self) -> list[dict[str, Any]]:
         original = {now: line for line, now in self._text.line_of.items()}

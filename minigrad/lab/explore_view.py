@@ -5,7 +5,9 @@ from typing import Any
 
 from .html import Html, button, join, tag
 
-__all__ = ["explorer_html"]
+__all__ = ["TABS", "explorer_html"]
+
+TABS = ("graph", "backward", "memory", "time line")
 
 
 def explorer_html(view: dict[str, Any]) -> Html:
@@ -17,8 +19,14 @@ def explorer_html(view: dict[str, Any]) -> Html:
         tag("div", view["caption"], role="status", class_="mg-caption", key="caption"),
         tag("pre", view["error"], role="alert", class_="mg-error", key="error"),
         tag("div", view["notes"], class_="mg-note", key="notes"),
-        tag("div", "The picture below is still that of the last program that ran." if view["stale"] else "", class_="mg-note", key="stale"),
-        tag("div", Html(view["body"]), class_="mg-scroll mg-stale" if view["stale"] else "mg-scroll", data_walk=True, key="body"),
+        tag("ul", *(tag("li", sentence, key=sentence.partition(" ")[0]) for sentence in view["changed"]), class_="mg-changes",
+            aria_label="What changed, and why", key="changes"),
+        tag("div", "What stands below is still that of the last program that ran." if view["stale"] else "", class_="mg-note",
+            key="stale"),
+        tag("div", *(button(name, {"tab": name}, class_="mg-tab", role="tab", aria_selected=str(name == view["tab"]).lower(),
+                            key=f"tab-{name}") for name in TABS), class_="mg-tabs", role="tablist", data_walk=True, key="tabs"),
+        tag("div", view["body"], class_="mg-stale" if view["stale"] else "", role="tabpanel", aria_label=view["tab"],
+            key=f"body-{view['tab']}"),
         tag("pre", view["printed"], aria_label="Printed by the program", class_="mg-printed", key="printed"),
     ])
 

@@ -12,7 +12,7 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,10 +85,12 @@ class Snapshot:
         return fresh
 
 
-def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractContextManager) -> Outcome:
+def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractContextManager,
+        watch: Callable[[types.FrameType, str], None] | None = None) -> Outcome:
     """Run `source` from `snapshot` in a fresh namespace, inside `recording`; printed text and errors come back as data.
 
-    The random generators and the grad mode are put back afterwards: what happens here must not reach the notebook.
+    `watch` is told of each line of the program's own, before it runs ("line"), and of the end. The random generators and the
+    grad mode are put back afterwards: what happens here must not reach the notebook.
     """
     # The lines are for tracebacks: of this run, and of functions that outlive it.
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
@@ -98,7 +100,7 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
     namespace = snapshot.namespace()
     sys.displayhook = lambda value: None if value is None else print(repr(value))
     try:
-        with out, err, warnings.catch_warnings(), recording:
+        with out, err, warnings.catch_warnings(), recording, _watching(watch, filename):
             for code in compiled(source, filename):
                 exec(code, namespace)
     except (Exception, KeyboardInterrupt, SystemExit) as error:
@@ -112,6 +114,24 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         mg.set_grad_enabled(enabled)
         _set_random_state(before)
     return Outcome(namespace, printed.getvalue(), failed)
+
+
+@contextlib.contextmanager
+def _watching(watch: Callable[[types.FrameType, str], None] | None, filename: str) -> Iterator[None]:
+    """Tell `watch` of the lines of the file's module, not of those of its functions."""
+    def line(frame: types.FrameType, event: str, argument: Any) -> Any:
+        if event in ("line", "return"):
+            watch(frame, event)
+        return line
+
+    before = sys.gettrace()
+    if watch is not None:
+        sys.settrace(lambda frame, event, argument: line if frame.f_code.co_filename == filename
+                     and frame.f_code.co_name == "<module>" else None)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def compiled(source: str, filename: str) -> Iterable[types.CodeType]:

@@ -18,7 +18,7 @@ _WIDTHS = {c: w for w, group in {
 
 def shown(text: str) -> str:
     """Text as it may be drawn: no control characters, nothing that changes the direction of writing."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def sentence(text: str) -> str:

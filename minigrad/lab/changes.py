@@ -1,0 +1,51 @@
+"""What a toggle changed, and why: the tensors of two runs compared."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..picture.model import Model
+from ..picture.program import grad_text, named_tensors, node_name, value_text
+from ..why import Line, explained
+
+__all__ = ["changed_cards", "changes", "state"]
+
+ATTRIBUTES = ("requires_grad", "grad_fn", "grad", "value")       # in this order: what comes first brings the others with it
+
+
+def state(names: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What there is to say of each named tensor, as texts."""
+    return {name: {
+        "requires_grad": str(tensor.requires_grad),
+        "grad_fn": node_name(tensor.grad_fn) if tensor.grad_fn is not None else "None",
+        "grad": (grad_text(tensor.grad) if tensor.is_leaf or tensor.retains_grad else "") or "None",
+        "value": value_text(tensor)[0]} for name, tensor in named_tensors(names)}
+
+
+def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line], raised: str = "") -> list[str]:
+    """A sentence for each named tensor that is not as it was: what it is now, and why."""
+    said = []
+    tensors = dict(named_tensors(names))
+    for name, now in state(names).items():
+        was = before.get(name)
+        different = [a for a in ATTRIBUTES if was is not None and was[a] != now[a]]
+        if was is None:
+            said.append(f"{name} is new.")
+        elif different == ["value"]:
+            said.append(f"{name} is {now['value']} now, not {was['value']}.")
+        elif different:
+            what = different[0]
+            because = explained(tensors[name], what, name, names, lines, raised).because
+            said.append(f"{name}.{what} is {now[what]} now, not {was[what]}. {because}")
+    return said + [f"{name} is not there any more." for name in before if name not in tensors]
+
+
+def changed_cards(before: Model, now: Model) -> list[str]:
+    """The ids of tensors and operations that look different; ids belong to places in the program, which a flag does not move."""
+    old = {item.id: _look(item) for item in (*before.cards, *before.ops)}
+    return [item.id for item in (*now.cards, *now.ops) if old.get(item.id) != _look(item)]
+
+
+def _look(item: Any) -> Any:
+    """All that a card or an operation says, but for its line: a toggle may move that."""
+    return {key: value for key, value in vars(item).items() if key not in ("line", "source", "past", "text", "block")}

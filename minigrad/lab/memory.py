@@ -1,0 +1,114 @@
+"""The storage map: which tensors share memory, what each of them sees of it, and what a write would touch."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..picture import Recorder
+from ..picture.program import memory_of, named_tensors, node_name
+from .html import Html, tag
+
+__all__ = ["Store", "Window", "memory_html", "stores"]
+
+MOST_CELLS = 24                # elements of one storage that are drawn
+MOST_STORES = 12
+
+
+@dataclass
+class Window:
+    """One name's view of a storage: the `cells` it covers, by index."""
+
+    name: str
+    cells: tuple[int, ...]
+    shape: str
+    stride: str
+    offset: int
+    version: str
+    made: str = ""
+
+
+@dataclass
+class Store:
+    """One storage: its elements, who looks at it, which nodes remember something in it, and how many elements are not shown."""
+
+    cells: list[str]
+    nbytes: int
+    windows: list[Window] = field(default_factory=list)
+    remembered: list[str] = field(default_factory=list)
+    more: int = 0
+
+
+def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
+    """Every storage that a name leads to, those that are shared first."""
+    found: dict[int, Store] = {}
+    tensors: dict[int, Any] = {}
+    made = {id(slot.tensor): call.text for call in recorder.calls for slot in call.outputs if not call.inplace}
+    for name, tensor in named_tensors(names):
+        key, storage = memory_of(tensor), tensor.untyped_storage()
+        if key not in found:
+            elements = [f"{v:.4g}" for v in storage.elements().ravel().tolist()]
+            found[key] = Store(elements[:MOST_CELLS], storage.nbytes(), more=max(0, len(elements) - MOST_CELLS))
+            tensors[key] = tensor
+        found[key].windows.append(Window(name, _covered(tensor), str(tuple(tensor.shape)), str(tuple(tensor.stride())),
+                                         tensor.storage_offset(), f"v{tensor._version}", made.get(id(tensor), "")))
+    for name, array in names.items():
+        if isinstance(array, np.ndarray) and not name.startswith("_"):
+            key = next((k for k, t in tensors.items() if np.shares_memory(array, t.untyped_storage().elements())), None)
+            if key is not None:
+                base = tensors[key].untyped_storage().elements()
+                offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // base.itemsize
+                stride = tuple(s // array.itemsize for s in array.strides)
+                found[key].windows.append(Window(name, _indices(array.shape, stride, offset), str(array.shape), str(stride), offset,
+                                                 "NumPy counts no versions", "an ndarray"))
+    for call in recorder.calls:
+        for saved in call.saved:
+            if saved.slot is not None and saved.slot.tensor is not None and (store := found.get(memory_of(saved.slot.tensor))):
+                was, now = call.versions.get(saved.attribute, (0, 0))
+                name = saved.slot.name or "a result"
+                state = (f"at v{was}, it is v{now} now: its backward raises" if was != now else
+                         "freed by its backward" if call.freed else "a write would spoil it")
+                store.remembered.append(f"{node_name(saved.node)} remembers {name}: {state}")
+    for store in found.values():
+        store.remembered = list(dict.fromkeys(store.remembered))
+    return sorted(found.values(), key=lambda store: len(store.windows) < 2)[:MOST_STORES]
+
+
+def _covered(tensor: Any) -> tuple[int, ...]:
+    return _indices(tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
+
+
+def _indices(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> tuple[int, ...]:
+    """The elements that a window covers, as far as they are drawn."""
+    cells = np.array([offset])
+    for size, step in zip(shape, stride, strict=True):
+        cells = np.unique(np.add.outer(cells, np.arange(size) * step).ravel())
+        cells = cells[cells < MOST_CELLS]
+    return tuple(cells.tolist())
+
+
+def memory_html(found: list[Store]) -> Html:
+    """The map as tables: a row per name, a column per element."""
+    return tag("div", *(_store(store, number) for number, store in enumerate(found)) if found else ["No tensor has a name here."],
+               class_="mg-stores")
+
+
+def _store(store: Store, number: int) -> Html:
+    head = tag("tr", tag("th", f"one storage · {store.nbytes:,} bytes", scope="col"),
+               *(tag("td", cell, class_="mg-cell") for cell in store.cells), tag("td", f"and {store.more} more") if store.more else "",
+               *(tag("th", text, scope="col") for text in ("shape", "stride", "offset", "version", "a write touches")))
+    return tag("table", head, *(_window(store, window) for window in store.windows),
+               *(tag("tr", tag("td", text, colspan=len(store.cells) + 6, class_="mg-belief")) for text in store.remembered),
+               class_="mg-table mg-store", key=f"store-{number}")
+
+
+def _window(store: Store, window: Window) -> Html:
+    touched = [other.name for other in store.windows if other is not window and set(other.cells) & set(window.cells)]
+    covered = [i in window.cells for i in range(len(store.cells))]
+    return tag("tr", tag("th", tag("code", window.name), f" = {window.made}" if window.made else "", scope="row"),
+               *(tag("td", "■" if here else "", class_="mg-cell" + " mg-covered" * here) for here in covered),
+               tag("td", "") if store.more else "",
+               *(tag("td", tag("code", text)) for text in (window.shape, window.stride, str(window.offset), window.version)),
+               tag("td", ", ".join(touched) or "nobody else"), key=window.name)
