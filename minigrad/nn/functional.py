@@ -348,7 +348,8 @@ def _legacy_reduction(size_average: bool | None, reduce: bool | None, reduction:
     """The reduction in today's words, of those that PyTorch had before 0.4 and still takes."""
     if size_average is None and reduce is None:
         return reduction
-    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    average, reduced = (True if flag is None else flag for flag in (size_average, reduce))
+    reduction = "mean" if average and reduced else "sum" if reduced else "none"
     warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
     return reduction
 

@@ -222,11 +222,12 @@ class _Function(Module):
         try:
             given = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            most = sum(n not in self.keywords for n in self.options) + 1
+            names = self.__signature__.parameters
+            most = len(names) + 1
             text = str(error).replace("too many positional arguments", (
                 f"takes {f'from 1 to {most} positional arguments' if most > 1 else '1 positional argument'} but {len(args) + 1} "
                 "were given"))
-            unknown = next((n for n in kwargs if n not in self.options), None)
+            unknown = next((n for n in kwargs if n not in names), None)
             if unknown is not None:
                 text = f"got an unexpected keyword argument '{unknown}'"
             raise TypeError(f"{type(self).__name__}.__init__() {text}") from None
