@@ -9,6 +9,7 @@ import math
 import pickle
 from collections import OrderedDict
 
+import numpy as np
 import pytest
 
 import minigrad
@@ -350,6 +351,61 @@ def case_loading_mistakes(mg):
     layer.load_state_dict(new, assign=True)
     show(type(layer.weight) is nn.Parameter, layer.weight.data_ptr() == new["weight"].data_ptr(),
          layer.weight.requires_grad)
+
+
+def case_mistakes_with_containers(mg):
+    nn, layer = mg.nn, mg.nn.Linear(1, 1)
+    for mistake in (
+            lambda: nn.ModuleList(layer), lambda: nn.ModuleList(3), lambda: nn.ModuleList(["a"]), lambda: nn.ModuleList().append(3),
+            lambda: nn.ModuleList([layer])(1), lambda: nn.ModuleList([layer])[3], lambda: nn.ModuleList([layer])["a"],
+            lambda: nn.Sequential(layer)[1], lambda: nn.Sequential([layer, layer]), lambda: nn.Sequential({"a": layer}),
+            lambda: nn.Sequential().extend(3), lambda: nn.ModuleDict(3), lambda: nn.ModuleDict([3]),
+            lambda: nn.ModuleDict([(1, 2, 3)]), lambda: nn.ModuleDict([("a", 3)]), lambda: nn.ModuleDict({1: layer}),
+            lambda: nn.ModuleDict({"a.b": layer}), lambda: nn.ModuleDict({"": layer}), lambda: nn.ModuleDict({"keys": layer}),
+            lambda: nn.ModuleDict({"a": layer})["b"], lambda: nn.ModuleDict()(1), lambda: nn.ModuleDict().pop("x"),
+            lambda: nn.ParameterList(mg.ones(2)), lambda: nn.ParameterList(3), lambda: nn.ParameterList([mg.ones(1)])[2]):
+        show(attempt(mistake))
+
+
+def case_mistakes_with_layers(mg):
+    nn, F, layer = mg.nn, mg.nn.functional, mg.nn.Linear(1, 1)
+
+    class NoSuper(nn.Module):
+        def __init__(self):
+            self.inner = nn.Linear(1, 1)
+
+    class NoForward(nn.Module):
+        pass
+
+    for mistake in (
+            lambda: layer(3), lambda: layer(np.ones((1, 1))), lambda: layer(mg.ones(1, 1, dtype=mg.int64)), lambda: layer([1.0]),
+            lambda: layer(mg.ones(3, 2)), lambda: nn.Linear(-1, 2), lambda: nn.Embedding(3, 2)(mg.ones(1)),
+            lambda: nn.Embedding(3, 2)(mg.tensor([3])), lambda: nn.Embedding(3, 2)(mg.tensor([-1])), lambda: nn.Embedding(3, 2)(1),
+            lambda: F.embedding(mg.ones(3, 2), mg.tensor([1])), lambda: F.embedding(mg.tensor([0]), mg.tensor(1.0)),
+            lambda: nn.Dropout(1.5), lambda: F.dropout(mg.ones(2), -1), lambda: nn.BatchNorm1d(3)(mg.ones(2, 2)),
+            lambda: nn.BatchNorm1d(3)(mg.ones(3)), lambda: nn.BatchNorm1d(3)(mg.ones(1, 3)), lambda: F.hardtanh(mg.ones(1), 2, 1),
+            NoSuper, lambda: NoForward()(1), lambda: NoForward().x, lambda: NoForward().train(1), lambda: nn.Parameter([1.0]),
+            lambda: setattr(layer, "weight", mg.ones(1, 1)), lambda: layer.to(mg.int64), lambda: layer.to("cuda"),
+            lambda: nn.init.xavier_uniform_(mg.ones(2)), lambda: nn.init.calculate_gain("foo"), lambda: F.relu("a"),
+            lambda: nn.init.kaiming_normal_(mg.ones(2, 2), mode="x"), lambda: nn.ReLU()([1.0]), lambda: nn.Flatten()(mg.ones(3)),
+            lambda: F.softmax(mg.ones(2), 5), lambda: F.softmax(mg.ones(2, dtype=mg.int64), 0)):
+        show(attempt(mistake))
+
+
+def case_mistakes_with_losses(mg):
+    F, x, labels = mg.nn.functional, mg.ones(2, 3), mg.tensor([0, 1])
+    for mistake in (
+            lambda: F.cross_entropy(x, mg.zeros(3).long()), lambda: F.cross_entropy(x, mg.zeros(2)),
+            lambda: F.cross_entropy(x, mg.zeros(2, 3).long()), lambda: F.cross_entropy(x, mg.ones(2, 4)),
+            lambda: F.cross_entropy(mg.tensor(1.0), mg.tensor(0)), lambda: F.cross_entropy(x, mg.tensor([0, 3])),
+            lambda: F.cross_entropy(x.long(), labels), lambda: F.cross_entropy(x, [0, 1]), lambda: F.cross_entropy([[1.0]], labels),
+            lambda: F.cross_entropy(x, labels.int()), lambda: F.cross_entropy(x, labels, label_smoothing=2),
+            lambda: F.cross_entropy(x, x, ignore_index=1), lambda: F.mse_loss(mg.ones(2), labels), lambda: F.mse_loss(labels, labels),
+            lambda: F.mse_loss(mg.ones(2), 1.0), lambda: mg.nn.MSELoss()(mg.ones(2), [1.0, 1.0]),
+            lambda: F.mse_loss(mg.ones(2), mg.ones(3)), lambda: F.binary_cross_entropy(mg.tensor([2.0]), mg.tensor([1.0])),
+            lambda: F.binary_cross_entropy(mg.tensor([0.5]), mg.tensor([1])), lambda: F.binary_cross_entropy(x, x[0]),
+            lambda: F.binary_cross_entropy_with_logits(mg.tensor([0.5]), mg.tensor([1])), lambda: F.mse_loss(x, x, reduction="avg")):
+        show(attempt(mistake))
 
 
 def case_legacy_reductions(mg):

@@ -75,6 +75,8 @@ def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """Rows of a table: ``(...), (n, k) -> (..., k)``; the padding row never gets a gradient."""
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
         raise AssertionError("Padding_idx must be within num_embeddings")
     return _embedding(weight, input, -1 if padding_idx is None else padding_idx % len(weight))
@@ -411,6 +413,8 @@ def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
     target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
 def _mse_loss(self, target, reduction):
     self, target = promote(self, target)
+    if self.dtype.kind != "f":
+        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{of_numpy[self.dtype].scalar_type}'")
     difference = self - target
     return _reduce(difference * difference, reduction)
 
@@ -610,11 +614,20 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
+    for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"cross_entropy_loss(): argument '{name}' (position {position}) must be Tensor, not "
+                            f"{type(value).__name__}")
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     reduction = _legacy_reduction(size_average, reduce, reduction)
+    soft = target.array.shape == input.array.shape
+    if soft and target.array.dtype.kind != "f":
+        raise RuntimeError("Expected floating point type for target with class probabilities, got " + target.dtype.scalar_type)
+    if soft and ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
     scores = reductions.log_softmax(input, 0 if input.array.ndim == 1 else 1)
-    if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
+    if soft:
         return _soft_cross_entropy(scores, target, _row(weight, scores), _number(reduction), label_smoothing)
     loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
     return loss if not label_smoothing else _smoothed(loss, scores, target, weight, ignore_index, _number(reduction), label_smoothing)

@@ -372,6 +372,13 @@ def _at(values: list, idx: int) -> Any:
     return values[idx]
 
 
+def _iterable(wanted: str, values: Any) -> Iterable:
+    """The values, if there are several."""
+    if not isinstance(values, Iterable) or isinstance(values, Tensor):
+        raise TypeError(f"{wanted}, but got {type(values).__name__}")
+    return values
+
+
 class _Numbered(Module):
     """What `Sequential` and `ModuleList` share: children with the names "0", "1", …"""
 
@@ -470,7 +477,11 @@ class ModuleList(_Numbered):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.extend(modules or ())
+        self.extend(() if modules is None else modules)
+
+    def extend(self, modules: Iterable[Module]) -> Module:
+        """Add children at the end."""
+        return super().extend(_iterable("ModuleList.extend should be called with an iterable", modules))
 
     def __getitem__(self, idx: int | slice) -> Module:
         return type(self)(list(self)[idx]) if isinstance(idx, slice) else self._modules[self._key(idx)]
@@ -539,11 +550,13 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add the modules of another dict, or of pairs."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleDict.update should be called with an iterable of key/value pairs, but got "
-                            f"{type(modules).__name__}")
-        for key, module in modules.items() if hasattr(modules, "items") else modules:
-            self[key] = module
+        modules = _iterable("ModuleDict.update should be called with an iterable of key/value pairs", modules)
+        for i, pair in enumerate(modules.items() if hasattr(modules, "items") else modules):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"ModuleDict update sequence element #{i} should be Iterable; is{type(pair).__name__}")
+            if len(pair) != 2:
+                raise ValueError(f"ModuleDict update sequence element #{i} has length {len(pair)}; 2 is required")
+            self[pair[0]] = pair[1]
 
 
 class ParameterList(Module):
@@ -551,7 +564,7 @@ class ParameterList(Module):
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
-        self.extend(values or ())
+        self.extend(() if values is None else values)
 
     def append(self, value: Tensor) -> ParameterList:
         """Add a parameter at the end."""
@@ -560,7 +573,7 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[Tensor]) -> ParameterList:
         """Add parameters at the end."""
-        for value in list(values):
+        for value in list(_iterable("ParameterList.extend should be called with an iterable", values)):
             self.append(value)
         return self
 

@@ -17,7 +17,7 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
-        data = Tensor(0) if data is None else data
+        data = Tensor(0) if data is None else data if isinstance(data, Tensor) else data.detach()
         parameter = wrap(data.array, data._storage, cls)
         parameter._requires_grad = finish(data.array, requires_grad)._requires_grad
         return parameter
