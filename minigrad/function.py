@@ -516,6 +516,16 @@ def _observe(operation: Op, outputs: str, recorded: str) -> str:
     return f"if watch.callback is not None:\n    watch.callback(op, {_tuple(operation.params)}, {outputs}, {recorded})\n"
 
 
+# `tensor.wrap`, without the call.
+WRAP = """\
+result = new(Tensor)
+result.array = array
+result._store = result._node = result._view = None
+result._requires_grad = False
+result._output_nr = 0
+"""
+
+
 def forward_source(operation: Op, reject: str | None = None) -> str:
     """The text of the operation."""
     first = operation.params[0]
@@ -528,17 +538,22 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
                  f"    return {plain} if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}) else "
                  f"reject(op, {first})\n" +
                  (f"    {first} = as_tensor({first})\n" if others else ""))
-    made = "view_of({}, {})".format(first, "array, True" if operation.several else "array") if operation.view else "wrap(array)"
+    inline = not operation.view and not operation.several and operation.formulas
     if operation.view == "alias":
-        made = f"alias({first})"
-    if operation.several:
-        made = f"tuple([{made.replace('array', 'asarray(array)', 1)} for array in array])"
-    parts = [entry, _arguments(operation, reject), _run(operation), f"result = {made}"]
+        made = f"result = alias({first})"
+    elif operation.several:
+        made = "result = tuple([{} for array in array])".format(
+            f"view_of({first}, asarray(array), True)" if operation.view else "wrap(asarray(array))")
+    else:
+        made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
+    parts = [entry, _arguments(operation, reject), _run(operation), made]
     if operation.formulas:
-        parts += ["recorded = False", "if state.recording:", indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
-                  indent("recorded = True\n" + _node(operation, "array", "result"), "        ")]
-        parts.append("        attach(result, node)" if operation.several else
-                     "        result._requires_grad = True\n        result._node = node")
+        parts += ["recorded = False", "recording = state.recording", "if recording:",
+                  indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
+                  indent("recorded = True\n" + _node(operation, "array", "result"), "        "),
+                  "        attach(result, node)" if operation.several else
+                  "        result._requires_grad = True\n        result._node = node",
+                  "elif recording is None:\n    result._inference = True" if inline else ""]
     outputs = "result" if operation.several else "(result,)"
     return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
 
@@ -573,7 +588,7 @@ def _apply_source(operation: Op) -> str:
     for i, n in enumerate(operation.saved):
         text += (f"    {n} = node._saved[{i}]\n"
                  f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
-                 f"{'' if n in operation.output_of else f' and {n}._detached < node._number'}:\n"
+                 f"{'' if n in operation.output_of else f' and ({n}._node is not None or {n}._detached < node._number)'}:\n"
                  f"        {n} = {n}.array\n    else:\n        {n} = node.unpack({i}, graph)\n")
         if n not in operation.output_of:
             text += f"        if graph:\n            {n} = saved_number({n})\n"
@@ -632,7 +647,7 @@ def as_tensor(value: Any) -> Tensor:
 
 def wants_grad(tensor: Any, *others: Any) -> bool:
     """Whether an in-place operation on these is to be recorded."""
-    return (state.recording and isinstance(tensor, Tensor) and tensor.array.dtype.kind == "f"
+    return (state.recording is True and isinstance(tensor, Tensor) and tensor.array.dtype.kind == "f"
             and (tensor.requires_grad or any(isinstance(t, Tensor) and t.requires_grad for t in others)))
 
 

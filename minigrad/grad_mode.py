@@ -17,13 +17,13 @@ __all__ = ["no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_g
 class _State(threading.local):
     enabled = True      # grad mode
     inference = False   # are we inside inference_mode()?
-    recording = True    # do operations record nodes: grad mode is on and we are not in inference mode
+    recording: bool | None = True    # do operations record nodes? None: no, and what they make are inference tensors
 
     def set(self, enabled: bool, inference: bool | None = None) -> None:
         self.enabled = enabled
         if inference is not None:
             self.inference = inference
-        self.recording = self.enabled and not self.inference
+        self.recording = None if self.inference else self.enabled
 
 
 state = _State()

@@ -497,14 +497,13 @@ def _same_place(array: np.ndarray, buffer: np.ndarray, copied: np.ndarray) -> np
 
 def gradient_node(tensor: Tensor) -> Node | None:
     """The node that this tensor's gradient goes to: the one that made it, or its accumulator, or none."""
-    node = tensor.grad_fn
-    if node is not None or not tensor._requires_grad:
-        return node
-    # The graph keeps the accumulator, the tensor only refers to it: otherwise leaf and accumulator were a cycle.
-    node = tensor._accumulator and tensor._accumulator()
-    if node is None:
-        node = AccumulateGrad(tensor)
-        tensor._accumulator = weakref.ref(node)
+    node = tensor._node if tensor._view is None else tensor.grad_fn
+    if node is None and tensor._requires_grad:
+        # The graph keeps the accumulator, the tensor only refers to it: otherwise leaf and accumulator were a cycle.
+        node = tensor._accumulator and tensor._accumulator()
+        if node is None:
+            node = AccumulateGrad(tensor)
+            tensor._accumulator = weakref.ref(node)
     return node
 
 

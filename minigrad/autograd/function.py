@@ -147,7 +147,7 @@ class Function:
             bound.apply_defaults()
             args = bound.args[len(first):]
         node = _node_class(cls)(args)
-        recorded = state.recording and any(node.needs_input_grad)
+        recorded = state.recording is True and any(node.needs_input_grad)
         callback, watch.callback = watch.callback, None     # seen from outside, the whole forward is one operation
         try:
             with no_grad():
