@@ -34,8 +34,8 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
         self._storage.bump()
         if recorded:
             _set_history(self, result._edge[0])
-        if self._view is not None:
-            self._view.version = self._storage.version
+            if self._view is not None:
+                self._view.version = self._storage.version
         return self
 
     method.__name__, method.__doc__ = name, f"`{name[:-1].strip('_')}` in place: this tensor gets the new shape."

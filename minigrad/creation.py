@@ -12,6 +12,7 @@ from . import dtype as dtypes
 from . import reasons
 from .function import keep_quiet
 from .storage import Storage
+from .strides import arranged
 from .tensor import Tensor, wrap
 
 __all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like",
@@ -177,7 +178,7 @@ def _like(name: str, make: Callable) -> Callable:
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}_like(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         d = input.array.dtype if dtype is None else pick_dtype(dtype, device)
-        return finish(make(input.array.shape, *args, d), requires_grad)
+        return finish(arranged(make(input.array.shape, *args, d), input.array), requires_grad)
     factory.__name__, factory.__doc__ = f"{name}_like", f"A tensor of {name} in the shape and dtype of another."
     return factory
 

@@ -92,7 +92,7 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
         for child in node._next:
             parents.setdefault(child, []).append(node)
     needed: set[Node] = set()
-    stack = [p for node in wanted for p in parents.get(node, ())]
+    stack = [p for node in wanted if node is not None for p in parents.get(node, ())]      # None: of a view that has no history
     while stack:
         node = stack.pop()
         if node not in needed:
@@ -197,7 +197,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if hooks is not None and hooks.post:
                 # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
                 outs = [out if out is None or child is None else
-                        None if not (needed is None or child in needed or child in positions) else
+                        None if not (needed is None or node.computes_all or child in needed or child in positions) else
                         fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)

@@ -37,11 +37,14 @@ from . import reasons
 from .grad_mode import state
 from .graph import Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_write, view_of, write  # noqa: F401
+from .strides import arranged  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
 # What a node can keep of an argument instead of the tensor itself, by the ending of its name.
 DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
            "_dim": "{}_.ndim"}
+
+NOT_IMPLEMENTED = "torch::autograd::NotImplemented"     # the node that only says so; it keeps those edges that are wanted
 
 new = object.__new__
 ARRAY = (np.ndarray, np.generic)
@@ -157,7 +160,7 @@ class Op:
     """A declared operation: what pictures, formulas and tests can know about it."""
 
     def __init__(self, kernel: Callable, formulas: dict[str, Callable], *, tex: str = "", node: str | None = None,
-                 view: bool | str = False, inplace: bool = False, promote: str | None = None,
+                 view: bool | str = False, inplace: bool | str = False, promote: str | None = None,
                  outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = ()) -> None:
         self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
         self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
@@ -260,8 +263,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         The node's name where PyTorch's is not ``<Name>Backward0``.
     view : bool or "alias"
         The kernel returns a window on its input's memory; "alias": the whole of it, as a tensor without history.
-    inplace : bool
-        Make ``<name>_`` too.
+    inplace : bool or "overlapping"
+        Make ``<name>_`` too; "overlapping": which may write where one place in memory stands for several elements.
     promote : {"same", "float"}, optional
         Elementwise: cast the tensor arguments to their common type (``"float"``: never an integer) and explain
         shapes that do not broadcast.
@@ -292,7 +295,7 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         if not operation.name.startswith("_"):
             public(*plain_names, method=method)(call)
         if inplace:
-            twin = Op(kernel, formulas, node=operation.node_name, inplace=True, **facts)
+            twin = Op(kernel, formulas, node=operation.node_name, inplace=inplace, **facts)
             twin.name, twin.original = operation.name + "_", operation
             OPS[twin.name] = twin
             if scalar:
@@ -437,6 +440,10 @@ def _run(operation: Op) -> str:
     text += call
     if not operation.several:
         text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
+    if operation.promote and not operation.inplace:
+        arrays = [f"{n}_" for n in operation.tensor_params]
+        text += (f"if array.ndim > 1 and not ({' and '.join(f'{a}.flags.c_contiguous' for a in arrays)}):\n"
+                 f"    array = arranged(array, {', '.join(arrays)})\n")
     return text
 
 
@@ -469,13 +476,13 @@ def _node(operation: Op, array: str, result: str) -> str:
     text = "node = new(NodeClass)\nnode.hooks = None\nnode._number = next_sequence()\n"
     if "tensors" in operation.formulas:
         text += "node._next = nodes\nnode._next_nrs = tuple([t._output_nr for t in tensors])\n"
+    elif operation.node_name == NOT_IMPLEMENTED:
+        text += (f"wanted = [t for t in {_tuple(operation.formulas)} if isinstance(t, Tensor) and t.requires_grad]\n"
+                 "node._next = tuple([gradient_node(t) for t in wanted])\nnode._next_nrs = tuple([t._output_nr for t in wanted])\n")
     else:
         numbers = [f"next_{i} is not None and {n}._output_nr" for i, n in enumerate(operation.formulas)]
         text += (f"node._next = {_tuple(f'next_{i}' for i in range(len(operation.formulas)))}\n"
                  f"if {' or '.join(numbers)}:\n    node._next_nrs = {_tuple(f'{n} or 0' for n in numbers)}\n")
-    if operation.node_name == "torch::autograd::NotImplemented":
-        text += "edges = [edge for edge in node.next_functions if edge[0] is not None]\n"
-        text += "node._next, node._next_nrs = tuple([edge[0] for edge in edges]), tuple([edge[1] for edge in edges])\n"
     text += f"expect(node, {result})\n" if operation.several else f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n"
     if operation.attributes:
         text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
@@ -506,8 +513,8 @@ def _attribute(operation: Op, name: str) -> str:
         argument = name.removesuffix(ending)
         if argument != name and argument in operation.tensor_params:
             value = expression.format(argument)
-            if ending == "_sym_strides":        # PyTorch keeps these only for a gradient that will be asked for
-                value += f" if next_{list(operation.formulas).index(argument)} is not None else ()"
+            if ending == "_sym_strides":        # PyTorch keeps these only where a gradient may be asked for
+                value += f" if isinstance({argument}, Tensor) and {argument}.requires_grad else ()"
             return value
     return name
 
@@ -564,8 +571,11 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
     arguments = ", ".join(operation.tensor_params)
     parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
              f"check_inplace({first}, recorded)",
+             _arguments(operation, reject),
+             *(_call(operation, f"kernel.{check}", operation.tensor_params)
+               for check in ("check", "check_target") if hasattr(operation.kernel, check)),
              f"check_memory({arguments})" if operation.promote or operation.name == "_copy_" else "",
-             _arguments(operation, reject), _run(operation), f"check_write({first}, array)"]
+             _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
     if operation.formulas:
         results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]
         parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),
@@ -594,6 +604,8 @@ def _apply_source(operation: Op) -> str:
             text += f"        if graph:\n            {n} = saved_number({n})\n"
     if operation.attributes:
         text += f"    {_tuple(operation.attributes)[1:-1]} = node._attributes\n"
+    if operation.node_name == NOT_IMPLEMENTED:
+        return text + "    return formula_self(grad)\n"
     if "tensors" in operation.formulas:
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
     calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
@@ -613,7 +625,7 @@ def _node_class(operation: Op) -> type[Node]:
     return type(operation.node_name.rsplit("::")[-1], (OpNode,), {
         "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
         "saved_outputs": tuple(None if n == "indices" else operation.output_of.get(n) for n in operation.saved),
-        "attribute_names": tuple(operation.attributes), "__module__": __name__, **empty})
+        "attribute_names": tuple(operation.attributes), "computes_all": "tensors" in operation.formulas, "__module__": __name__, **empty})
 
 
 class OpNode(Node):

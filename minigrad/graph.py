@@ -45,6 +45,7 @@ class Node:
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
     _next_nrs: tuple[int, ...] | None = None    # for each of the _next nodes, which of its outputs; None: the first of each
     several = False                             # is there more than one output?
+    computes_all = False                        # does apply() give gradients that nobody asked for, too?
     may_alias = False                           # may apply() return an array that somebody else holds?
 
     def __init__(self, next_functions: Sequence[Edge], array: Any = None) -> None:
@@ -130,22 +131,22 @@ class Node:
             raise RuntimeError(reasons.PACK_WRITES)
         return Packed(packed, unpack, edge)
 
-    def unpack(self, i: int, graph: bool) -> Any:
-        """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray."""
+    def unpack(self, i: int, graph: bool, shown: bool = False) -> Any:
+        """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray; `shown`: for the user to look at."""
         value, version = self._saved[i], self._versions[i]
         if isinstance(value, tuple):
-            return tuple(self._unpack(i, v, n, graph) for v, n in zip(value, version, strict=True))
-        return self._unpack(i, value, version, graph)
+            return tuple(self._unpack(i, v, n, graph, shown) for v, n in zip(value, version, strict=True))
+        return self._unpack(i, value, version, graph, shown)
 
-    def _unpack(self, i: int, value: Any, version: int, graph: bool) -> Any:
+    def _unpack(self, i: int, value: Any, version: int, graph: bool, shown: bool) -> Any:
         if isinstance(value, Packed):
             value = value.tensor(self)
             return value if graph else value.array
         if not hasattr(value, "_storage"):
             return value                                  # None, or a Python number in a tensor's place
         if value._storage.version != version:
-            raise self._version_error(i, value, version)
-        if value._detached > self._number:
+            raise self._version_error(i, value, version, shown)
+        if value._detached > self._number and not shown:
             raise RuntimeError(reasons.SAVED_DETACHED)
         if not graph:
             return value.array
@@ -169,9 +170,11 @@ class Node:
         error.add_note(reasons.backward_twice(type(self).__name__))
         return error
 
-    def _version_error(self, i: int, tensor: Any, version: int) -> RuntimeError:
+    def _version_error(self, i: int, tensor: Any, version: int, shown: bool = False) -> RuntimeError:
         storage, output_nr = tensor._storage, self.saved_outputs[i]
         made_by = (self, output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
+        if shown and tensor._detached > self._number:
+            made_by = (self, 0)         # PyTorch takes the node that is asked for the one that made the tensor
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
         kind = "CPUBoolType" if tensor.array.dtype == bool else tensor.type()
         error = RuntimeError(
@@ -194,7 +197,7 @@ class Node:
                     return None
                 if self._saved is None:
                     raise self._freed_error()
-                return self.unpack(i, True)
+                return self.unpack(i, True, shown=True)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _saved_names(self) -> tuple[str, ...]:

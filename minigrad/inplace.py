@@ -76,8 +76,8 @@ def check_inplace(tensor: Tensor, recorded: bool) -> None:
         raise RuntimeError(reasons.LEAF_INPLACE)
 
 
-def check_write(tensor: Tensor, array: np.ndarray) -> None:
-    """Refuse to write an array that does not fit: wrong shape, lossy type, memory that overlaps itself."""
+def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) -> None:
+    """Refuse to write an array that does not fit: wrong shape, lossy type, memory that overlaps itself (if not allowed)."""
     target = tensor.array
     if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
@@ -86,7 +86,8 @@ def check_write(tensor: Tensor, array: np.ndarray) -> None:
     if kinds[array.dtype.kind] > kinds[target.dtype.kind]:
         names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
-    check_overlap(target)
+    if not overlapping:
+        check_overlap(target)
 
 
 def check_overlap(target: np.ndarray) -> None:
@@ -102,7 +103,8 @@ def check_memory(tensor: Tensor, *others: Any) -> None:
     ``x.t().sub_(x)`` would read elements that it has written already.
     """
     target = tensor.array
-    check_overlap(target)
+    if not (len(others) == 1 and others[0] is tensor):         # x.copy_(x) writes nothing
+        check_overlap(target)
     for other in others:
         if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:
             continue
@@ -126,7 +128,11 @@ def _dense(array: np.ndarray) -> bool:
 
 def write(tensor: Tensor, array: np.ndarray) -> None:
     """Overwrite the elements, and count it in the version that views and detached aliases share."""
-    tensor.array[...] = array
+    target = tensor.array
+    if 0 in target.strides:         # one place stands for several elements: the one that changed wins
+        np.copyto(target, array, where=array != target)
+    else:
+        target[...] = array
     tensor._storage.bump()
 
 

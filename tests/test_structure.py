@@ -14,7 +14,7 @@ TOP_LEVEL = {"notebooks", "minigrad", "tests", "requirements.txt", "README.md", 
 
 # From the ground up: a file imports only files above it. A package's line holds for those of its files that have no line.
 LAYERS = """
-    grad_mode dtype reasons storage graph engine printing tensor inplace arguments function copy_slices creation ops random linalg
+    grad_mode dtype strides reasons storage graph engine printing tensor inplace arguments function copy_slices creation ops random linalg
     autograd.graph autograd.backward_pass autograd.function autograd.functional autograd.gradcheck autograd
     nn optim serialization __init__
     picture why lab

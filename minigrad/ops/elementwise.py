@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import reasons
 from ..dtype import refuse
 from ..function import PUBLIC, Operand, op, public, shape_error
+from ..inplace import check_overlap
 from ..tensor import Tensor, wrap
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------------
@@ -19,10 +21,17 @@ from ..tensor import Tensor, wrap
     other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
 def add(self, other, *, alpha=1):
     """Elementwise sum, broadcasting."""
-    return self + other if alpha == 1 else self + other * alpha
+    return self + other if alpha == 1 else self + other * _factor(self, alpha)
 
 
-def _no_bool(self: Any, other: Any) -> None:
+def _factor(array: np.ndarray, alpha: float) -> Any:
+    """`alpha` in the type of the result: of masks True, as in PyTorch."""
+    if array.dtype.kind != "f" and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return array.dtype.type(alpha)
+
+
+def _no_bool(self: Any, other: Any, alpha: float = 1) -> None:
     """PyTorch does not subtract masks."""
     bools = [x.dtype.kind == "b" if isinstance(x, np.ndarray) else isinstance(x, bool) for x in (self, other)]
     if any(bools):
@@ -33,26 +42,27 @@ def _no_bool(self: Any, other: Any) -> None:
             "`logical_not()` operator instead.")
 
 
-def _checked(check: Callable) -> Callable:
-    def place(kernel: Callable) -> Callable:
-        kernel.check = check        # on the arguments as they came, before they are cast to one type
+def _checked_by(check: Callable, inplace: bool = False) -> Callable:
+    """Let a kernel's arguments be checked as they came, before they are cast to one type (`inplace`: only to write in place)."""
+    def mark(kernel: Callable) -> Callable:
+        setattr(kernel, "check_target" if inplace else "check", check)
         return kernel
-    return place
+    return mark
 
 
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-@_checked(_no_bool)
+@_checked_by(_no_bool)
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
-    return self - other if alpha == 1 else self - other * alpha
+    return self - other if alpha == 1 else self - other * _factor(self, alpha)
 
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
-@_checked(_no_bool)
+@_checked_by(_no_bool)
 def _rsub(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     _no_bool(self, other)
@@ -230,6 +240,7 @@ def square(input: Any) -> Any:
 
 Tensor.square_ = lambda self: self.pow_(2)
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
+Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.asarray(other)), self)
 Tensor.__rmod__ = lambda self, other: remainder(wrap(np.asarray(other)), self)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
@@ -425,13 +436,22 @@ def xlogy(self, other):
     return np.where((self == 0) & ~np.isnan(other), self.dtype.type(0), self * np.log(other))
 
 
+def _one_type(self: np.ndarray, end: np.ndarray, weight: Any) -> None:
+    """PyTorch's lerp casts nothing but a 0-d weight, and takes no integers."""
+    for name, x in (("end", end), ("weight", weight)):
+        if isinstance(x, np.ndarray) and x.dtype != self.dtype and (name == "end" or x.ndim):
+            names = [dtypes.of_numpy[a.dtype].cpp_name for a in (self, x)]
+            raise RuntimeError(f"expected dtype {names[0]} for `{name}` but got dtype {names[1]}")
+    refuse(self, "biu", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+
+
 @op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self))
-@_checked(lambda self, *others: refuse(self, "biu", "lerp_kernel_scalar"))
+@_checked_by(_one_type)
 def lerp(self, end, weight):
     """From `input` (weight 0) to `end` (weight 1) on a straight line."""
-    refuse(self, "biu", "lerp_kernel_scalar")
+    refuse(self, "biu", "lerp_kernel_tensor")
     return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
 
 
@@ -507,8 +527,15 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 Tensor.where = lambda self, condition, other: where(condition, self, other)
 
 
-@op(node="MaskedFillBackward1", scalar="MaskedFillBackward0", inplace=True, tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
+def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
+    """In place PyTorch names the target's size first, else the mask's."""
+    if reasons.sizes_differ(target.shape, mask.shape):
+        raise shape_error(target, mask)
+
+
+@op(node="MaskedFillBackward1", scalar="MaskedFillBackward0", inplace="overlapping", tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
     self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0))
+@_checked_by(_mask_fits, inplace=True)
 def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
     if np.ndim(value):
@@ -519,11 +546,20 @@ def masked_fill(self, mask: Tensor, value):
     try:
         return np.array(np.where(mask, dtypes.number_in(value, self.dtype), self), order="C")
     except ValueError:
-        raise shape_error(self, mask) from None
+        raise shape_error(mask, self) from None
+
+
+def _bounds_fit(target: np.ndarray, *bounds: Any) -> None:
+    """The one place where PyTorch's text of a lossy cast has C++'s name of the type."""
+    given = [x for x in bounds if x is not None]
+    if target.dtype.kind != "f" and any(isinstance(x, float) for x in given) and not any(isinstance(x, np.ndarray) for x in given):
+        raise RuntimeError(f"result type {dtypes.of_numpy[dtypes.result_type(target, *given)].scalar_type} can't be cast to the "
+                           f"desired output type {dtypes.of_numpy[target.dtype].cpp_name}")
 
 
 @op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0))
+@_checked_by(_bounds_fit, inplace=True)
 def _clamp_numbers(self, min, max):
     return _clipped(self, min, max)
 
@@ -568,6 +604,7 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 @op(node="ClampMinBackward1", scalar="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
     self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))
+@_checked_by(_bounds_fit, inplace=True)
 def clamp_min(self, min):
     """Limited from below."""
     return _clipped(self, min, None)
@@ -575,6 +612,7 @@ def clamp_min(self, min):
 
 @op(node="ClampMaxBackward1", scalar="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
     self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))
+@_checked_by(_bounds_fit, inplace=True)
 def clamp_max(self, max):
     """Limited from above."""
     return _clipped(self, None, max)
@@ -678,18 +716,25 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
 
 # Writing -------------------------------------------------------------------------------------------------------------------
 
-@op(node="ZeroBackward0", inplace=True, self=lambda grad: zeros_of(grad))
+@op(node="ZeroBackward0", inplace="overlapping", self=lambda grad: zeros_of(grad))
 def _zero(self):
     return np.zeros_like(self)
 
 
-@op(node="FillBackward3", scalar="FillBackward2", inplace=True, self=lambda grad: zeros_of(grad), value=lambda grad: grad)
+def _filled_once(target: np.ndarray, value: Any) -> None:
+    """A number may be written where elements overlap, a 0-d tensor not."""
+    if isinstance(value, np.ndarray):
+        check_overlap(target)
+
+
+@op(node="FillBackward3", scalar="FillBackward2", inplace="overlapping", self=lambda grad: zeros_of(grad), value=lambda grad: grad)
+@_checked_by(_filled_once, inplace=True)
 def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
     return np.full_like(self, dtypes.number_in(value, self.dtype))
 
 
-@op(node="torch::autograd::CopyBackwards", inplace=True, self=lambda grad: zeros_of(grad), src=lambda grad: grad)
+@op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad), src=lambda grad: grad)
 def _copy(self, src, non_blocking=False):
     try:
         shape = np.broadcast_shapes(src.shape, self.shape)
@@ -700,4 +745,12 @@ def _copy(self, src, non_blocking=False):
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 
-Tensor.zero_, Tensor.fill_, Tensor.copy_ = Tensor._zero_, Tensor._fill_, Tensor._copy_
+@public(function=False)
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Overwrite the elements with those of another tensor, which may broadcast and be of another dtype."""
+    if not isinstance(other, (Tensor, int, float)):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    return self._copy_(other if isinstance(other, Tensor) else wrap(np.asarray(other)), non_blocking)
+
+
+Tensor.zero_, Tensor.fill_ = Tensor._zero_, Tensor._fill_

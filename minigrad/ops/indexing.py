@@ -12,6 +12,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..function import Operand, op, public, return_type, shape_error
+from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import masked_fill
 from .views import _alias, broadcast_to, cat, expand, reshape, select, slice, unsqueeze, view
@@ -27,7 +28,20 @@ def _array_index(indices: tuple) -> tuple:
 @op(node="IndexBackward0", tex="{self}[{indices}]",
     self=lambda grad, self_sym_sizes, indices: _index_put(grad_zeros(grad, self_sym_sizes), indices, grad, True))
 def _index(self, indices: Operand):
-    return np.array(_checked(self, indices), order="C")
+    return _laid_out(np.array(_checked(self, indices), order="C"), self, indices)
+
+
+def _laid_out(taken: np.ndarray, array: np.ndarray, indices: tuple) -> np.ndarray:
+    """What an index took, in memory as PyTorch lays it: the dimensions that were not indexed keep their order."""
+    if array.flags.c_contiguous:
+        return taken
+    arrays = [None if i is None else getattr(i, "array", i) for i in indices]
+    spans = [1 if i is None or i.dtype != bool else i.ndim for i in arrays]
+    indexed = [d for d, i in enumerate(np.repeat(np.arange(len(arrays)), spans)) if arrays[i] is not None]
+    rest = [s for d, s in enumerate(array.strides) if d not in indexed]
+    at = indexed[0] if indexed[-1] - indexed[0] == len(indexed) - 1 else 0
+    rest[at:at] = [0] * (taken.ndim - len(rest))
+    return arranged(taken, np.lib.stride_tricks.as_strided(array, taken.shape, rest))
 
 
 def grad_zeros(grad: Any, sizes: tuple) -> Any:
@@ -51,8 +65,10 @@ def _checked(array, indices):
             position += i.ndim
             count += i.ndim
         else:
+            if size == 0 and i.size:
+                raise IndexError("index is out of bounds for dimension with size 0")
             bad = i[(i < -size) | (i >= size)] if i.size else i
-            if bad.size:
+            if bad.size and 0 not in array.shape:
                 raise IndexError(f"index {bad.flat[0]} is out of bounds for dimension {count} with size {size}")
             position += 1
             count += 1
@@ -66,7 +82,7 @@ def _checked(array, indices):
         raise IndexError(text) from None
 
 
-@op(node="IndexPutBackward0", inplace=True, tex="{self}",
+@op(node="IndexPutBackward0", inplace="overlapping", tex="{self}",
     self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
 def _index_put(self, indices: Operand, values, accumulate):
@@ -80,11 +96,21 @@ def _index_put(self, indices: Operand, values, accumulate):
     if not fits:
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
                            f"shape {list(target.shape)}")
+    if values.dtype != self.dtype and not (values.size == 1 and not accumulate and _is_one_mask(indices)):
+        names = [dtypes.of_numpy[a.dtype].scalar_type for a in (self, values)]
+        raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
+                           "source.".format(*names))
     if accumulate:
         np.add.at(out, place, values)
     else:
         out[place] = values
     return out
+
+
+def _is_one_mask(indices: tuple) -> bool:
+    """PyTorch writes one number through one mask as `masked_fill_` does."""
+    given = [i for i in indices if i is not None]
+    return len(given) == 1 and getattr(given[0], "array", given[0]).dtype == bool
 
 
 @public()
@@ -127,17 +153,15 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
                              "a 0-dim tensor to a number")
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    result, dim, place, indices = self, 0, 0, []        # `place` counts the dimensions of self, for the error text
-    for k in keys:
-        taken = 1
+    result, dim, indices = self, 0, []
+    for place, k in enumerate(keys):
         if k is Ellipsis:
-            taken = self.ndim - used
-            dim += taken
+            dim += self.ndim - used
         elif k is None:
-            result, taken = unsqueeze(result, dim), 0
+            result = unsqueeze(result, dim)
             dim += 1
         elif isinstance(k, bool):
-            result, taken = unsqueeze(result, dim), 0
+            result = unsqueeze(result, dim)
             indices.append((dim, wrap(np.asarray([0] if k else [], np.int64))))
             dim += 1
         elif isinstance(k, builtins.slice):
@@ -152,14 +176,12 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
             if k.array.dtype.kind not in "iub":
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
             indices.append((dim, k))
-            taken = _consumed(k)
-            dim += taken
+            dim += _consumed(k)
         else:
             index, size = _int_index(k), result.shape[dim]
             if not -size <= index < size:
                 raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
             result = select(result, dim, index)
-        place += taken
     by_dim: list[Tensor | None] = []
     for d, k in indices:
         by_dim += [None] * (d - builtins.sum(_consumed(i) for i in by_dim)) + [k]
@@ -321,8 +343,21 @@ def _rows(self, dim, index, name):
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
+    if name == "index_select":
+        _check_rows(self, dim, index)
     _in_range(index.reshape(-1), dim, self, name)
     return (builtins.slice(None),) * dim + (index.reshape(-1),) if self.ndim else ()
+
+
+def _check_rows(array, dim, index):
+    """What PyTorch says of indices that `index_select` cannot take."""
+    if not array.ndim and index.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+    size = array.shape[dim] if array.ndim else 1
+    bad = index[(index < 0) | (index >= size)]
+    if bad.size and array.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive" if not size else
+                           f"INDICES element is out of DATA bounds, id={bad.flat[0]} axis_dim={size}")
 
 
 @op(tex="{self}[{index}]",
@@ -352,7 +387,7 @@ def index_copy(self, dim, index: Tensor, source):
     return out
 
 
-@op(node="IndexFillBackward1", scalar="IndexFillBackward0", inplace=True,
+@op(node="IndexFillBackward1", scalar="IndexFillBackward0", inplace="overlapping",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
 def index_fill(self, dim, index: Tensor, value):
@@ -454,13 +489,6 @@ def _order(array, dim, descending):
     return array.shape[dim] - 1 - np.flip(np.argsort(np.flip(array, dim), dim, stable=True), dim)
 
 
-def laid_out_as(array: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The array in memory as another one of its shape lies."""
-    out = np.empty_like(other, array.dtype)
-    out[...] = array
-    return out
-
-
 @op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _sort_stable(self, dim, descending):
@@ -472,7 +500,7 @@ def _sort_stable(self, dim, descending):
 def _sort(self, dim, descending):
     indices = _order(self, check_dim(dim, self.ndim), descending)
     values = np.take_along_axis(self, indices, dim) if self.ndim else self
-    return laid_out_as(values, self), laid_out_as(indices, self)
+    return arranged(values, self), arranged(indices, self)
 
 
 @public()

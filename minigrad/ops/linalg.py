@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
+from ..dtype import refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
@@ -43,6 +44,7 @@ def dot(self, tensor):
     if self.shape != tensor.shape:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{len(self)}] and src [{len(tensor)}] to have the same number "
                            f"of elements, but got {len(self)} and {len(tensor)} elements respectively")
+    refuse(self, "b", "dot")
     return self @ tensor
 
 
@@ -53,7 +55,9 @@ def mv(self, vec):
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
     if self.shape[1] != vec.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({len(self)}), mat ({self.shape[0]}x{self.shape[1]}), vec ({len(vec)})")
-    _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", self, vec)
+    _same_type("addmv input tensors must have the same dtype, but got {0}, {1}, and {0}", vec, self)
+    if self.size:
+        refuse(self, "b", "addmv_impl_cpu")
     return self @ vec
 
 
@@ -91,6 +95,8 @@ def _check_mm(a, b):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
     _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", a, b)
+    if a.size and b.size:
+        refuse(a, "b", "addmm_impl_cpu_")
 
 
 @op(tex="{self} {mat2}", self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
@@ -105,7 +111,8 @@ def bmm(self, mat2):
                            f"[{mat2.shape[0]}, {mat2.shape[1]}].")
     if not self.size or not mat2.size:         # PyTorch looks at the types only if there is something to multiply
         return np.zeros((self.shape[0], self.shape[1], mat2.shape[2]), mat2.dtype)
-    _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", self, mat2)
+    refuse(self, "b", "bmm")
+    _same_type("expected scalar type {} but found {}", self, mat2)
     return self @ mat2
 
 
@@ -120,18 +127,17 @@ def _times(x: Any, factor: float) -> Any:
         _times(_right_gradient(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))
 def addmm(self, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """``beta * self + alpha * mat1 @ mat2``: what a linear layer computes on a batch."""
+    _same_type("self and mat2 must have the same dtype, but got {} and {}", self, mat2)
+    _same_type("mat1 and mat2 must have the same dtype, but got {} and {}", mat1, mat2)
     if mat1.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor" if mat1.ndim != 2 else
                            f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
-    if mat1.shape[1] == mat2.shape[0] and mat1.dtype != mat2.dtype:
-        _same_type("mat1 and mat2 must have the same dtype, but got {} and {}", mat1, mat2)
     _check_mm(mat1, mat2)
-    _same_type("self and mat2 must have the same dtype, but got {} and {}", self, mat2)
     product = _times(mat1 @ mat2, alpha)
     try:
         product += _times(self, beta)
     except ValueError:
-        raise expand_error(self.shape, product.shape) from None
+        raise expand_error(self, product.shape) from None
     return product
 
 

@@ -44,9 +44,9 @@ def count_of(sizes: tuple, dim: Any) -> int:
 
 
 def _reduce(ufunc: np.ufunc, array: np.ndarray, dim: Any, keepdim: bool, **options: Any) -> np.ndarray:
-    """Reduce an array over dimensions. NumPy's own ``keepdims`` would leave odd strides."""
+    """Reduce an array over dimensions; the result lies in memory row by row, however the array does."""
     dims = dims_of(dim, array.ndim)
-    out = ufunc.reduce(array, axis=dims, **options)
+    out = np.asarray(ufunc.reduce(array, axis=dims, **options), order="C")
     return out.reshape([1 if d in dims else n for d, n in enumerate(array.shape)]) if keepdim else out
 
 
@@ -151,13 +151,15 @@ def _no_zero(x: Any) -> bool:
 
 
 def _prod_gradient(grad: Any, result: Any, x: Any, dim: int) -> Any:
-    return grad * (result / x) if _no_zero(x) else grad * _others(x, dim)
+    if not x.ndim:
+        return grad
+    if _no_zero(x):
+        return grad * (result / x)
+    return grad if x.shape[dim] == 1 else grad * _others(x, dim)
 
 
 def _others(x: Any, dim: int) -> Any:
     """For each element the product of the others along a dimension, without a division that a zero would spoil."""
-    if x.ndim == 0 or x.shape[dim] <= 1:
-        return x * 0 + 1
     one = narrow(x, dim, 0, 1) * 0 + 1
     before = cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
     after = cumprod(cat([one, flip(narrow(x, dim, 1, x.shape[dim] - 1), (dim,))], dim), dim)
@@ -165,8 +167,7 @@ def _others(x: Any, dim: int) -> Any:
 
 
 @op(node="ProdBackward0", tex=r"\prod {self}",
-    self=lambda grad, self, result: grad * (result / self) if _no_zero(self) else
-    grad * reshape(_others(reshape(self, -1), 0), tuple(self.shape)))
+    self=lambda grad, self, result: reshape(_prod_gradient(grad, result, reshape(self, -1) if self.ndim else self, 0), tuple(self.shape)))
 def _prod_all(self, dtype):
     return np.multiply.reduce(self, axis=None, dtype=_total_dtype(self, dtype))
 
@@ -203,7 +204,7 @@ def cumsum(self, dim, *, dtype=None):
 
 def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
     """Each element occurs in every later product; where a zero forbids dividing it out, the products are made without it."""
-    if x.ndim == 0 or x.shape[dim] == 1:
+    if x.ndim == 0 or x.shape[dim] == 1 or not math.prod(x.shape):
         return grad
     if _no_zero(x):
         return _backwards(cumsum, result * grad, dim) / x
@@ -247,7 +248,8 @@ def _nonempty(array: np.ndarray, dim: Any, name: str, error: type[Exception] = R
             " Specify the reduction dim with the 'dim' argument." if error is RuntimeError else ""))
     for d in () if dim is None else dims_of(dim, array.ndim):
         if array.shape[d] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            given = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else d        # as amax and amin say it
+            raise IndexError(f"{name}(): Expected reduction dim {given} to have non-zero size.")
 
 
 def evenly(grad: Any, x: Any, result: Any) -> Any:

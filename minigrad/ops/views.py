@@ -17,6 +17,7 @@ from ..engine import can_sum_to
 from ..function import PUBLIC, op, public, shape_error
 from ..grad_mode import state
 from ..inplace import view_of
+from ..strides import arranged
 from ..tensor import Tensor, check_dim, gradient_edge, wrap
 
 
@@ -206,6 +207,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places. A view."""
     n = input.ndim
     source, destination = ([check_dim(d, n) for d in ((x,) if isinstance(x, int) else x)] for x in (source, destination))
+    if not n:
+        return _alias(input)
     order = [d for d in range(n) if d not in source]
     for to_, from_ in sorted(zip(destination, source, strict=True)):
         order.insert(to_, from_)
@@ -258,11 +261,19 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
 
 
-for _name, _view_op, _node in (("t_", t, "TBackward1"), ("transpose_", transpose, "TransposeBackward1"),
+for _name, _view_op, _node in (("_t_", t, "TBackward1"), ("transpose_", transpose, "TransposeBackward1"),
                                ("unsqueeze_", unsqueeze, "UnsqueezeBackward1"), ("_squeeze_all_", _squeeze_all, "SqueezeBackward3"),
                                ("_squeeze_dim_", _squeeze_dim, "SqueezeBackward4"), ("_squeeze_dims_", _squeeze_dims, "SqueezeBackward5")):
     reshaping(_name, _view_op, _node)
 Tensor.swapaxes_ = Tensor.swapdims_ = Tensor.transpose_
+
+
+@public(function=False)
+def t_(self: Tensor) -> Tensor:
+    """`t` in place: this tensor gets the new shape."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self._t_()
 
 
 @public(function=False)
@@ -278,9 +289,7 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
 def _expand(self, size):
     lead = len(size) - self.ndim
     if lead < 0:
-        raise RuntimeError(f"expand(torch.{dtypes.of_numpy[self.dtype].scalar_type}Tensor{{{list(self.shape)}}}, size={list(size)}): "
-                           f"the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
-                           f"the tensor ({self.ndim})")
+        raise expand_error(self, size)
     target = list(size)
     for i, n in enumerate(target):
         if n == -1:
@@ -288,7 +297,7 @@ def _expand(self, size):
                 raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
             target[i] = self.shape[i - lead]
     if any(n not in (1, m) for n, m in zip(self.shape, target[lead:])):
-        raise expand_error(self.shape, size)
+        raise expand_error(self, size)
     strides = [0] * len(target)
     for i in range(len(target) - 1, -1, -1):
         size, stride = (self.shape[i - lead], self.strides[i - lead]) if i >= lead else (
@@ -297,8 +306,13 @@ def _expand(self, size):
     return np.lib.stride_tricks.as_strided(self, target, strides)
 
 
-def expand_error(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
-    """PyTorch's text for a shape that does not expand to a size."""
+def expand_error(array: np.ndarray, size: tuple[int, ...]) -> RuntimeError:
+    """PyTorch's text for an array that does not expand to a size."""
+    shape = array.shape
+    if len(shape) > len(size):
+        name = "CPUBoolType" if array.dtype == bool else f"torch.{dtypes.of_numpy[array.dtype].scalar_type}Tensor"
+        return RuntimeError(f"expand({name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+                            f"greater or equal to the number of dimensions in the tensor ({len(shape)})")
     i, old, n = next((i, s, n) for i, s, n in zip(range(len(size) - 1, -1, -1), shape[::-1], size[::-1])
                      if s not in (1, n) and n != -1)
     return RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
@@ -541,7 +555,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 @op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
 def _flip(self, dims):
-    return np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K")
+    return arranged(np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K"), self)
 
 
 @public()
@@ -579,13 +593,13 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     return _roll(input, shape_of((shifts,)), shape_of((dims,)))
 
 
-@op(inplace=True, tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))
+@op(inplace="overlapping", tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))
 def tril(self, diagonal=0):
     """The lower triangle of matrices, zeros above the diagonal."""
     return _triangle("tril", np.tril, self, diagonal)
 
 
-@op(inplace=True, tex=r"\operatorname{{triu}}({self})", self=lambda grad, diagonal: triu(grad, diagonal))
+@op(inplace="overlapping", tex=r"\operatorname{{triu}}({self})", self=lambda grad, diagonal: triu(grad, diagonal))
 def triu(self, diagonal=0):
     """The upper triangle of matrices, zeros below the diagonal."""
     return _triangle("triu", np.triu, self, diagonal)
@@ -714,17 +728,18 @@ def _cat(tensors, dim):
     for i, x in enumerate(tensors):
         if not x.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    first = builtins.max(tensors, key=np.ndim)
-    dim = check_dim(dim, first.ndim)
+    dtype = dtypes.result_type(*tensors)
     tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
+    first = tensors[0]
+    dim = check_dim(dim, first.ndim)
     for i, x in enumerate(tensors):
         if x.ndim != first.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {x.ndim}")
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
         for d in range(x.ndim):
-            if d != dim and x.shape[d] != tensors[0].shape[d]:
-                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {tensors[0].shape[d]} but "
+            if d != dim and x.shape[d] != first.shape[d]:
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first.shape[d]} but "
                                    f"got size {x.shape[d]} for tensor number {i} in the list.")
-    return np.ascontiguousarray(np.concatenate(dtypes.promote(*tensors), axis=dim))
+    return np.ascontiguousarray(np.concatenate(tensors, axis=dim, dtype=dtype))
 
 
 def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
@@ -778,12 +793,12 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
 @op(tex="{self}", self=lambda grad: grad)
 def clone(self, memory_format=None):
     """A copy in memory of its own, still part of the graph."""
-    return self.copy(order="K")
+    return arranged(self.copy(order="K"), self)
 
 
 @op(node="ToCopyBackward0", self=lambda grad: grad)
 def _cast(self, dtype):
-    return self.astype(dtype)
+    return arranged(self.astype(dtype), self)
 
 
 Tensor._cast = _cast        # what the engine fits a gradient to its edge's dtype with
@@ -791,7 +806,7 @@ Tensor._cast = _cast        # what the engine fits a gradient to its edge's dtyp
 
 @op()
 def _cast_whole(self: Tensor, dtype):
-    return self.astype(dtype)
+    return arranged(self.astype(dtype), self)
 
 
 @op(view="alias")

@@ -1,0 +1,46 @@
+"""How results lie in memory: the order of the dimensions in PyTorch's elementwise kernels, copies and casts.
+
+NumPy asks all operands and falls back to row-major order where they disagree; PyTorch asks one after the other, and a
+dimension of stride 0 (expanded) has no say. It shows in ``stride()``, and in what ``view`` accepts.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+
+def _compare(shape: tuple[int, ...], strides: list[tuple[int, ...]], a: int, b: int) -> int:
+    """Above 0 if dimension a should be outside of b, below 0 if inside, 0 if the operands do not say."""
+    for steps in strides:
+        if steps[a] == 0 or steps[b] == 0:
+            continue
+        if steps[a] != steps[b]:
+            return 1 if steps[a] > steps[b] else -1
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+def order(shape: tuple[int, ...], strides: list[tuple[int, ...]]) -> list[int]:
+    """The dimensions from the innermost to the outermost: PyTorch's insertion sort (``TensorIterator::reorder_dimensions``)."""
+    dims = list(range(len(shape)))[::-1]
+    for i in range(1, len(dims)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            way = _compare(shape, strides, dims[j], dims[at])
+            if way > 0:
+                dims[j], dims[at] = dims[at], dims[j]
+                at = j
+            elif way < 0:
+                break
+    return dims
+
+
+def arranged(array: np.ndarray, *like: np.ndarray) -> np.ndarray:
+    """The array, copied if need be, as a result of an operation on those operands lies in memory."""
+    if array.ndim < 2 or array.flags.c_contiguous and all(x.flags.c_contiguous for x in like):
+        return array
+    strides = [(0,) * (array.ndim - x.ndim) + tuple(s if n > 1 or n == size else 0 for s, n, size in zip(
+        x.strides, x.shape, array.shape[array.ndim - x.ndim:])) for x in like if x.ndim]
+    dims = order(array.shape, strides)[::-1]
+    out = array.transpose(dims)
+    return array if out.flags.c_contiguous else np.ascontiguousarray(out).transpose(np.argsort(dims))
