@@ -566,7 +566,7 @@ def _logsumexp(self, dim, keepdim):
     top = np.maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = np.log(np.add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
-    return result if keepdim else result.squeeze(axes)
+    return np.asarray(result if keepdim else result.squeeze(axes), order="C")
 
 
 @public()
@@ -588,6 +588,8 @@ def _shifted(array, dim, name):
 @op(node="SoftmaxBackward0", tex=r"\operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _softmax_backward_data(grad, result, dim))
 def _softmax(self, dim):
+    if not self.size:
+        return self.copy()
     shifted, axis = _shifted(self, dim, "softmax")
     out = np.exp(shifted)
     return out / np.add.reduce(out, axis=axis, keepdims=True)
@@ -605,6 +607,8 @@ def _softmax_backward_data(grad_output, output, dim):
 @op(node="LogSoftmaxBackward0", tex=r"\ln \operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _log_softmax_backward_data(grad, result, dim))
 def _log_softmax(self, dim):
+    if not self.size:
+        return self.copy()
     shifted, axis = _shifted(self, dim, "log_softmax")
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
