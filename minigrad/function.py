@@ -443,7 +443,7 @@ def _run(operation: Op) -> str:
     if operation.promote and not operation.inplace:
         arrays = [f"{n}_" for n in operation.tensor_params]
         text += (f"if array.ndim > 1 and not ({' and '.join(f'{a}.flags.c_contiguous' for a in arrays)}):\n"
-                 f"    array = arranged(array, {', '.join(arrays)})\n")
+                 f"    array = arranged(array, *[t.array for t in {_tuple(operation.tensor_params)} if isinstance(t, Tensor)])\n")
     return text
 
 

@@ -355,7 +355,7 @@ def _check_rows(array, dim, index):
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     size = array.shape[dim] if array.ndim else 1
     bad = index[(index < 0) | (index >= size)]
-    if bad.size and array.ndim > 1:
+    if bad.size and array.ndim > 1 and (dim or not array.size):
         raise RuntimeError("index_select(): self indexing axis dim should be positive" if not size else
                            f"INDICES element is out of DATA bounds, id={bad.flat[0]} axis_dim={size}")
 
