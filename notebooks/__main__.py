@@ -1,5 +1,6 @@
-"""Set up, open, check and test the lessons: ``python3 notebooks`` (Windows: ``py notebooks``).
+"""Set up, open, reset, check and test the lessons: ``python3 notebooks`` (Windows: ``py notebooks``).
 
+What opens is a working copy, ``my_notebooks/`` beside ``notebooks/``: a student's work never meets an update of the lessons.
 It runs before anything is installed: so only the standard library, and only grammar that Python 3.8 parses, since a
 Python that is too old must be able to say so. Everything goes into ``.venv`` beside ``notebooks/``.
 """
@@ -14,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,6 +31,7 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 STAMP = VENV / "minigrad.json"              # written last: its absence means that an installation was cut short
 LOG = VENV / "minigrad-install.log"
 OVERRIDES = VENV / "share/jupyter/lab/settings/overrides.json"
+LEFT_BEHIND = ("__main__.py", "__pycache__", ".ipynb_checkpoints", "readme.svg")     # of notebooks/: no part of the lessons
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
@@ -252,19 +255,98 @@ def run(command: list, cwd: Path) -> int:
             process.wait()
 
 
-def lessons_folder() -> Path:
-    """Return the folder that JupyterLab opens."""
-    return NOTEBOOKS
+# The working copy ----------------------------------------------------------------------------------------------------
+
+def work_folder() -> Path:
+    """Return the folder of the working copy: beside ``notebooks``, or at home where that cannot be written."""
+    chosen = os.environ.get("MINIGRAD_NOTEBOOKS")
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    beside = ROOT / "my_notebooks"
+    return beside if beside.is_dir() or os.access(str(ROOT), os.W_OK) else Path.home() / "my_notebooks"
 
 
-def lessons() -> list:
-    """Return the notebooks in their order."""
-    return sorted(lessons_folder().glob("*.ipynb"))
+def lesson_files() -> list:
+    """Return the paths of all that belongs to the lessons, as written under ``notebooks``."""
+    files = (path.relative_to(NOTEBOOKS) for path in sorted(NOTEBOOKS.rglob("*")) if path.is_file())
+    return [path for path in files if not set(path.parts) & set(LEFT_BEHIND)]
 
 
-def open_lessons(browser: bool) -> int:
+def digest(path: Path) -> str:
+    """Name the content of a file, whatever its line ends."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
+def bring_up_to_date(folder: Path) -> list:
+    """Copy what is new; replace what the student has not touched; leave all else alone.
+
+    Returns
+    -------
+    list
+        Lessons that have changed since the student's copy was made, but that the student has worked in.
+    """
+    note = folder / ".minigrad.json"        # for each file: what was copied
+    try:
+        copied = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        copied = {}
+    newer = []
+    for path in lesson_files():
+        ours, theirs, name = digest(NOTEBOOKS / path), folder / path, path.as_posix()
+        if theirs.exists() and digest(theirs) not in (ours, copied.get(name)):
+            if copied.get(name) != ours:
+                newer.append(name)
+            continue
+        if not theirs.exists() or digest(theirs) != ours:
+            theirs.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(str(NOTEBOOKS / path), str(theirs))     # not its flags: a read-only original makes no read-only copy
+        copied[name] = ours
+    note.write_text(json.dumps(copied, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+    return newer
+
+
+def reset(names: list) -> int:
+    """Put fresh copies in the place of all lessons, or of those whose names begin so; move the old ones to ``kept``."""
+    folder = work_folder()
+    chosen = [path for path in lesson_files() if not names or any(path.name.startswith(name) for name in names)]
+    if not chosen:
+        raise Trouble(f"No lesson begins with {' or '.join(names)}.", f"{COMMAND} reset 03   (or another lesson's number)")
+    kept = folder / "kept" / time.strftime("%Y-%m-%d")
+    number = 1
+    while kept.with_name(f"{kept.name}_{number}").exists():
+        number += 1
+    kept = kept.with_name(f"{kept.name}_{number}")
+    moved = 0
+    for path in chosen:
+        old = folder / path
+        if old.exists() and digest(old) != digest(NOTEBOOKS / path):
+            (kept / path).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(str(old), str(kept / path))
+            moved += 1
+    folder.mkdir(parents=True, exist_ok=True)
+    bring_up_to_date(folder)
+    print(f"Fresh copies are in {folder}" + (f"\nYour old ones are kept in {kept}" if moved else "; nothing of yours had changed."))
+    return 0
+
+
+def lessons(folder: Path = NOTEBOOKS) -> list:
+    """Return a folder's notebooks in their order."""
+    return sorted(folder.glob("*.ipynb"))
+
+
+def open_lessons(browser: bool, originals: bool = False) -> int:
     """Trust the lessons and open JupyterLab on the first one; return when it is closed."""
-    found = lessons()
+    folder = NOTEBOOKS if originals else work_folder()
+    if not originals:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in bring_up_to_date(folder):
+                print(f"{name} has been revised; you have worked in yours, so it stays. {COMMAND} reset {name[:2]} keeps yours "
+                      "aside and gives you the new one.")
+        except OSError as error:
+            raise Trouble(f"Your copy of the lessons cannot be written: {error}",
+                          f"set the environment variable MINIGRAD_NOTEBOOKS to a folder of your own, then {COMMAND}") from error
+    found = lessons(folder)
     if found:                               # by name: the shell's * is not expanded on Windows
         trust = "from nbformat.sign import TrustNotebookApp; TrustNotebookApp.launch_instance()"
         trusted = subprocess.run([str(PYTHON), "-c", trust, *map(str, found)], env=environment(), check=False,
@@ -272,14 +354,14 @@ def open_lessons(browser: bool) -> int:
         if trusted.returncode:
             print("The lessons could not be marked as trusted; run their cells and all is as it should be.\n"
                   + trusted.stderr.decode("utf-8", "replace")[-500:], file=sys.stderr)
-    first = found[0] if found else lessons_folder()
-    print(f"Opening {first.name} in JupyterLab. To stop it, press Ctrl-C here twice.\n"
+    first = found[0] if found else folder
+    print(f"Opening {first.name} in JupyterLab; your own copy of the lessons is {folder}. To stop it, press Ctrl-C here twice.\n"
           '"Kernel is running over TCP without encryption" is harmless: all of it stays on this computer.', flush=True)
-    command = [PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={lessons_folder()}", "--log-level=WARN"]
+    command = [PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", "--log-level=WARN"]
     command += [f"--LabApp.default_url=/lab/tree/{quote(first.name)}"] if found else []     # the printed address leads there too
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return run(command, lessons_folder())
+    return run(command, folder)
 
 
 INSTALLED = """
@@ -328,7 +410,7 @@ def findings() -> list:
              "minigrad is not installed, or from another folder", f"{COMMAND}   (installs it)")
         look(complete, "the requirements are installed",
              "the requirements changed, the folder moved, or an installation was cut short", f"{COMMAND}   (completes it)")
-    look(bool(lessons()), f"{len(lessons())} lessons in {lessons_folder()}", f"no lessons in {lessons_folder()}",
+    look(bool(lessons()), f"{len(lessons())} lessons in {NOTEBOOKS}", f"no lessons in {NOTEBOOKS}",
          "get the whole repository")
     here = f"Python {'.'.join(map(str, sys.version_info[:3]))}{newer} ({sys.executable})"
     return [(trouble.what, trouble.cure) for trouble in troubles if trouble] + [(here, None)] + report
@@ -350,24 +432,28 @@ def stop(signum, frame) -> None:
 def main(arguments: list) -> int:
     """Do what the command line says and return the exit code."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Set up what the lessons need, open them in JupyterLab.")
-    parser.add_argument("command", nargs="?", choices=["open", "test"], default="open",
-                        help="open the lessons (the default), or run all tests; what follows goes to pytest")
+    parser.add_argument("command", nargs="?", choices=["open", "reset", "test"], default="open",
+                        help="open your copy of the lessons (the default); reset it, or the lessons named after it, keeping what was "
+                        "there; or run all tests: what follows goes to pytest")
     parser.add_argument("--check", action="store_true", help="say what is there and what is missing; change nothing")
+    parser.add_argument("--originals", action="store_true", help="open the lessons themselves, to change them")
     parser.add_argument("--no-browser", action="store_true", help="start JupyterLab and print its address")
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.command != "test":
+    if rest and (options.command == "open" or options.command == "reset" and any(name.startswith("-") for name in rest)):
         parser.error(f"unknown: {' '.join(rest)}")
     signal.signal(signal.SIGTERM, stop)
     try:
         if options.check:
             return check()
+        if options.command == "reset":
+            return reset(rest)
         trouble = python_trouble(sys.version_info, sys.maxsize > 2**32)
         if trouble:
             raise trouble
         set_up(test=options.command == "test")
         if options.command == "test":
             return run([PYTHON, "-m", "pytest", *rest], ROOT)
-        return open_lessons(browser=not options.no_browser)
+        return open_lessons(browser=not options.no_browser, originals=options.originals)
     except Trouble as trouble:
         print(f"\n{trouble}", file=sys.stderr)
         return 1

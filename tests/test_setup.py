@@ -156,3 +156,88 @@ def test_a_range_is_the_same_wherever_it_stands():
     assert {line.split(">")[0] for line in project["dependencies"] + extras["lab"]} <= listed.keys()
     assert lines[-1] == "-e ."
     assert re.search(r'(?m)^requires-python = ">=3\.11"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+# The working copy ----------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def lessons(start, monkeypatch):
+    """Two lessons with a picture, copied as the start command does it."""
+    monkeypatch.delenv("MINIGRAD_NOTEBOOKS", raising=False)
+    for name, text in {"00_first.ipynb": "first", "01_second.ipynb": "second", "solutions/01.ipynb": "solved"}.items():
+        path = start.NOTEBOOKS / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    folder = start.work_folder()
+    folder.mkdir()
+    assert start.bring_up_to_date(folder) == []
+    return folder
+
+
+def inside(folder):
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != ".minigrad.json"}
+
+
+def test_the_copy_has_the_lessons_and_nothing_else(start, lessons):
+    assert lessons == start.ROOT / "my_notebooks"
+    assert inside(lessons) == {"00_first.ipynb": "first", "01_second.ipynb": "second", "solutions/01.ipynb": "solved"}
+    assert "my_notebooks/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+
+
+def test_an_update_replaces_what_nobody_touched_and_keeps_what_somebody_did(start, lessons):
+    (lessons / "01_second.ipynb").write_text("second, with my answers", encoding="utf-8")
+    (lessons / "notes.txt").write_text("mine", encoding="utf-8")
+    for name in ("00_first", "01_second", "02_third"):
+        (start.NOTEBOOKS / f"{name}.ipynb").write_text("revised", encoding="utf-8")
+    assert start.bring_up_to_date(lessons) == ["01_second.ipynb"]
+    assert inside(lessons) == {"00_first.ipynb": "revised", "01_second.ipynb": "second, with my answers", "02_third.ipynb": "revised",
+                               "solutions/01.ipynb": "solved", "notes.txt": "mine"}
+
+
+def test_work_in_a_lesson_that_did_not_change_is_no_news(start, lessons):
+    (lessons / "00_first.ipynb").write_text("run", encoding="utf-8")
+    assert start.bring_up_to_date(lessons) == []
+    assert inside(lessons)["00_first.ipynb"] == "run"
+
+
+def test_a_reset_gives_fresh_copies_and_loses_nothing(start, lessons, capsys):
+    for text in ("my first try", "my second try"):
+        (lessons / "00_first.ipynb").write_text(text, encoding="utf-8")
+        assert start.main(["reset"]) == 0
+        assert (lessons / "00_first.ipynb").read_text(encoding="utf-8") == "first"
+    kept = {name: text for name, text in inside(lessons).items() if name.startswith("kept/")}
+    assert sorted(kept.values()) == ["my first try", "my second try"]
+    assert "kept" in capsys.readouterr().out
+
+
+def test_one_lesson_can_be_reset_alone(start, lessons):
+    for name in ("00_first.ipynb", "01_second.ipynb"):
+        (lessons / name).write_text("worked in", encoding="utf-8")
+    assert start.main(["reset", "01"]) == 0
+    assert inside(lessons)["00_first.ipynb"] == "worked in"
+    assert inside(lessons)["01_second.ipynb"] == "second"
+
+
+def test_a_reset_of_no_lesson_says_so(start, lessons, capsys):
+    assert start.main(["reset", "77"]) == 1
+    assert "No lesson begins with 77" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        start.main(["reset", "--all"])
+
+
+def test_a_folder_that_cannot_be_written_gets_its_copy_at_home(start, monkeypatch, tmp_path):
+    monkeypatch.delenv("MINIGRAD_NOTEBOOKS", raising=False)
+    monkeypatch.setattr(start.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(start.Path, "home", lambda: tmp_path / "home")
+    assert start.work_folder() == tmp_path / "home/my_notebooks"
+    monkeypatch.setenv("MINIGRAD_NOTEBOOKS", str(tmp_path / "elsewhere"))
+    assert start.work_folder() == tmp_path / "elsewhere"
+
+
+def test_a_copy_of_a_read_only_lesson_can_be_written(start, lessons):
+    original = start.NOTEBOOKS / "02_third.ipynb"
+    original.write_text("third", encoding="utf-8")
+    original.chmod(0o444)
+    start.bring_up_to_date(lessons)
+    (lessons / "02_third.ipynb").write_text("mine", encoding="utf-8")
