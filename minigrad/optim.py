@@ -162,10 +162,8 @@ class Optimizer:
                                  for name, value in values.items()}
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
-        for i, group in enumerate(self.param_groups):
-            lines += [f"Parameter Group {i}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")]
-        return "\n".join(lines) + "\n)"
+        groups = ["".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params") for group in self.param_groups]
+        return f"{type(self).__name__} (" + "".join(f"\nParameter Group {i}\n{text}" for i, text in enumerate(groups)) + ")"
 
 
 def _check(**options: float) -> None:
