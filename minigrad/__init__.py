@@ -3,6 +3,7 @@
 ``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
 """
 import sys as _sys
+from math import e, inf, nan, pi
 
 from . import arguments, autograd, creation, linalg, nn, ops, optim, random, serialization
 from .autograd.backward_pass import is_anomaly_check_nan_enabled, is_anomaly_enabled

@@ -160,7 +160,8 @@ def promote(*operands: Any, floating: bool = False) -> list[np.ndarray] | None:
     None if there is anything else among them.
     """
     first, last = operands[0], operands[-1]
-    if last.__class__ in _NUMBERS and first.dtype.kind == "f" and len(operands) == 2:     # x * 3, by far the most frequent
+    # x * 3 is by far the most frequent.
+    if last.__class__ in _NUMBERS and first.__class__ is np.ndarray and first.dtype.kind == "f" and len(operands) == 2:
         return [first, np.array(last, first.dtype)]
     if not all(isinstance(x, (np.ndarray, np.generic, int, float)) for x in operands):
         return None

@@ -154,6 +154,9 @@ LIST_AS_TUPLE = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] "
     "instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in "
     "an error or a different result")
+CROSS_DIM = (
+    "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use "
+    "torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.")
 MESHGRID = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 REVERSE_T = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "

@@ -76,7 +76,9 @@ TABLE = [
     (lambda x: mg.einsum("ii->i", x), (3, 3)), (lambda x, y: mg.tensordot(x, y, 1), A, (3, 2)), (mg.outer, V, (2,)),
     (lambda x: x.repeat_interleave(2, 1), A), (lambda x: x.unsafe_split(2, 1)[0], A),
     (lambda x: x.unsafe_split_with_sizes([1, 2], 1)[1], A),
-    (lambda x: x.clone().zero_(), A), (lambda x: x.clone().fill_(2), A),
+    (lambda x: x.clone().zero_(), A), (lambda x: x.clone().fill_(2), A), (lambda x: x.rot90(), A),
+    (lambda x: mg.nn.functional.pad(x, (1, -1, 2, 0), value=3.0), A), (lambda x: mg.round(x, decimals=1), A),
+    (lambda x: mg.linalg.inv(x), (2, 3, 3)), (lambda x, y: mg.linalg.cross(x, y), A, A),
     (lambda x, v: x.clone().fill_(v), A, ()), (lambda x, y: x.clone().copy_(y), A, (3,)),
 ]
 

@@ -45,6 +45,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return linalg.matmul(input, views.t(weight)).add_(bias)
 
 
+def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
+    """A number (0) around the tensor: `pad` counts before and after the last dimension, then those of the one before."""
+    if mode != "constant":
+        raise NotImplementedError(f"minigrad's pad has no mode {mode!r}" if mode in ("reflect", "replicate", "circular") else
+                                  f"Unrecognised padding mode {mode}")
+    return views.constant_pad_nd(input, tuple(pad), 0 if value is None else value)
+
+
 @op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"),
     weight=lambda grad, indices, weight_sym_argsize_0, padding_idx:
         _embedding_dense_backward(grad, indices, weight_sym_argsize_0, padding_idx))

@@ -115,6 +115,12 @@ def not_implemented(name: str) -> None:
     raise RuntimeError(f"derivative for {name} is not implemented")
 
 
+@op(node="torch::autograd::NotImplemented", tex=r"{number} \bmod {other}", promote="same",
+    other=lambda grad: not_implemented("aten::remainder"))
+def _remainder_of_number(other, number: Operand):
+    return _whole_quotient(number, other, np.mod, "remainder_cpu")
+
+
 @op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
     self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
 def floor_divide(self, other):
@@ -241,7 +247,7 @@ def square(input: Any) -> Any:
 Tensor.square_ = lambda self: self.pow_(2)
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.asarray(other)), self)
-Tensor.__rmod__ = lambda self, other: remainder(wrap(np.asarray(other)), self)
+Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
 
@@ -346,11 +352,22 @@ ceil = _steps("ceil", np.ceil, "The smallest integer not below", r"\lceil {self}
 trunc = _steps("trunc", np.trunc, "The integer part", r"\operatorname{{trunc}}({self})", "fix", refused="trunc_vml_cpu")
 
 
-@op(inplace=True, tex=r"\operatorname{{round}}({self})", self=lambda grad: zeros_of(grad))
-def round(self, *, decimals=0):
-    """The nearest number of so many decimals, halves to even."""
-    refuse(self, "b", "round_vml_cpu")
+_round = _steps("_round", np.round, "The nearest whole number, halves to even", r"\operatorname{{round}}({self})",
+                refused="round_vml_cpu")
+
+
+@op(node="RoundBackward1", inplace=True, tex=r"\operatorname{{round}}_{{{decimals}}}({self})", self=lambda grad: zeros_of(grad))
+def _round_decimals(self, decimals):
     return np.round(self, decimals)
+
+
+@public()
+def round(input: Any, *, decimals: int = 0) -> Any:
+    """The nearest number of so many decimals, halves to even."""
+    return _round_decimals(input, decimals) if decimals else _round(input)
+
+
+Tensor.round_ = lambda self, *, decimals=0: self._round_decimals_(decimals) if decimals else self._round_()
 
 
 @op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)

@@ -15,7 +15,8 @@ from ..function import Operand, op, public, return_type, shape_error
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import masked_fill
-from .views import _alias, broadcast_to, cat, expand, reshape, select, slice, unsqueeze, view
+from .joining import cat
+from .views import _alias, broadcast_to, expand, reshape, select, slice, unsqueeze, view
 
 # Indexing --------------------------------------------------------------------------------
 
@@ -402,7 +403,7 @@ def _without_repeats(index: Any) -> Any:
 
 
 @op(tex="{self}[{index}]", self=lambda grad, self, index: reshape(scatter_add(
-    grad_zeros(grad, (math.prod(self.shape),)), 0, reshape(index, -1), reshape(grad, -1)), tuple(self.shape)))
+    grad_zeros(grad, (math.prod(self.shape),)), 0, reshape(index % math.prod(self.shape), -1), reshape(grad, -1)), tuple(self.shape)))
 def take(self, index: Tensor):
     """The elements of the flattened tensor at the given indices."""
     if index.dtype.kind not in "iu":
@@ -557,6 +558,25 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     if input.ndim != 1 or (input.array < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     return wrap(np.bincount(input.array, None if weights is None else weights.array, minlength))
+
+
+@public(method=False)
+def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`)."""
+    edges, values = sorted_sequence.array, np.asarray(getattr(input, "array", input))
+    side = "right" if right else "left"
+    if edges.ndim == 1:
+        found = np.searchsorted(edges, values, side)
+    else:
+        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]))
+        found = np.reshape([np.searchsorted(row, x, side) for row, x in rows], values.shape)
+    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
+
+
+@public(method=False)
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Between which boundaries each value lies."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 @public()

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import reasons
 from ..dtype import refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
@@ -245,6 +247,58 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
 def vdot(self, other: Tensor):
     """`dot`, for real numbers."""
     return np.vdot(self, other)
+
+
+@op(node="LinalgCrossBackward0", tex=r"{self} \times {other}", self=lambda grad, other, dim: _cross(other, grad, dim),
+    other=lambda grad, self, dim: _cross(grad, self, dim))
+def _cross(self, other, dim):
+    sizes = [x.shape[check_dim(dim, x.ndim)] for x in (self, other)]
+    if sizes != [3, 3]:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
+    return np.cross(self, other, axis=dim)
+
+
+def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """The cross product of vectors of three numbers along a dimension."""
+    return _cross(input, other, dim)
+
+
+@public()
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """`linalg.cross`; without `dim`, along the first dimension of size 3."""
+    if dim is None:
+        warnings.warn(reasons.CROSS_DIM, stacklevel=2)
+        if 3 not in input.shape:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = tuple(input.shape).index(3)
+    return _cross(input, other, dim)
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that has no inverse."""
+
+
+@op(node="LinalgInvExBackward0", outputs=("inverse",), tex="{self}^{{-1}}",
+    self=lambda grad, inverse: -matmul(transpose(inverse, -2, -1), matmul(grad, transpose(inverse, -2, -1))))
+def _inv(self):
+    if self.ndim < 2:
+        raise RuntimeError("linalg.inv: The input tensor A must have at least 2 dimensions.")
+    if self.dtype.kind != "f":
+        raise RuntimeError("linalg.inv: Expected a floating point or complex tensor as input. Got "
+                           + dtypes.of_numpy[self.dtype].scalar_type)
+    if self.shape[-1] != self.shape[-2]:
+        raise RuntimeError("linalg.inv: A must be batches of square matrices, but they are "
+                           f"{self.shape[-2]} by {self.shape[-1]} matrices")
+    try:
+        return np.linalg.inv(self).swapaxes(-2, -1).copy().swapaxes(-2, -1)       # column by column, as LAPACK returns it
+    except np.linalg.LinAlgError:
+        raise LinAlgError("linalg.inv: The inversion could not be completed because the input matrix is singular.") from None
+
+
+@public()
+def inverse(input: Any) -> Any:
+    """The inverse of a matrix, or of each of a stack of matrices."""
+    return _inv(input)
 
 
 @public()

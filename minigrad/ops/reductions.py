@@ -16,7 +16,8 @@ from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import abs, exp, isnan, log, logical_not, masked_fill, maximum, minimum, pow, sgn, where, zeros_of
 from .indexing import grad_zeros, scatter_add, select_gradient
-from .views import _sum_all, cat, dims_of, expand, flip, narrow, reshape, unsqueeze
+from .joining import cat
+from .views import _sum_all, dims_of, expand, flip, narrow, reshape, unsqueeze
 
 # Shapes and types ----------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -487,72 +487,6 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
     return result
 
 
-@op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
-def unbind(self, dim=0):
-    """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
-    dim = check_dim(dim, self.ndim)
-    if not self.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
-
-
-def _parts_of(array: np.ndarray, dim: int, name: str = "split") -> int:
-    if not array.ndim:
-        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
-    return check_dim(dim, array.ndim)
-
-
-@op(view=True, outputs="list", node="SplitBackward0", saves=("self_sym_sizes", "split_size"), tex="{self}",
-    self=lambda grads, dim: cat(grads, dim))
-def _split(self, split_size, dim):
-    dim = _parts_of(self, dim)
-    if split_size <= 0 and (split_size < 0 or self.shape[dim]):
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}" if split_size < 0 else
-                           f"split_size can only be 0 if dimension size is 0, but got dimension size of {self.shape[dim]}")
-    lead = (builtins.slice(None),) * dim
-    return [self[(*lead, builtins.slice(i, i + split_size), ...)] for i in range(0, builtins.max(self.shape[dim], 1), split_size or 1)]
-
-
-@op(view=True, outputs="list", node="SplitWithSizesBackward0", saves=("self_sym_sizes", "split_sizes"), tex="{self}",
-    self=lambda grads, dim: cat(grads, dim))
-def split_with_sizes(self, split_sizes, dim=0):
-    """Parts of the given sizes along a dimension. Views that refuse in-place writes."""
-    given, dim = dim, _parts_of(self, dim)
-    if builtins.sum(split_sizes) != self.shape[dim]:
-        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
-                           f"dimension {given}), but got split_sizes={list(split_sizes)}")
-    ends = np.cumsum(split_sizes).tolist()
-    lead = (builtins.slice(None),) * dim
-    return [self[(*lead, builtins.slice(end - n, end), ...)] for n, end in zip(split_sizes, ends, strict=True)]
-
-
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts of one size (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
-    if isinstance(split_size_or_sections, int):
-        return _split(tensor, split_size_or_sections, dim)
-    return split_with_sizes(tensor, tuple(split_size_or_sections), dim)
-
-
-public(method=False)(split)
-
-
-def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts of `split_size` (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
-    return split(self, split_size, dim)
-
-
-Tensor.split = _split_method
-
-
-@public()
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """About equal parts along a dimension. Views that refuse in-place writes."""
-    size = input.shape[_parts_of(input.array, dim, "chunk")]
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    return _split(input, -(-size // chunks), dim) if size else split_with_sizes(input, (0,) * chunks, dim)
-
-
 @op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
 def _flip(self, dims):
     return arranged(np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K"), self)
@@ -576,6 +510,29 @@ def fliplr(input: Any) -> Any:
 def flipud(input: Any) -> Any:
     """Rows in reverse order."""
     return flip(input, 0)
+
+
+@op(tex=r"\operatorname{{rot90}}({self})", self=lambda grad, k, dims: rot90(grad, -k, dims))
+def rot90(self, k=1, dims=(0, 1)):
+    """Turned by `k` right angles in the plane of two dimensions."""
+    if len(dims) != 2 or self.ndim < 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}" if len(dims) != 2 else
+                           f"expected total dims >= 2, but got total dims = {self.ndim}")
+    if dims[0] == dims[1] or self.ndim == 2 and abs(dims[0] - dims[1]) == 2:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    return np.rot90(self, k, dims).copy(order="K")
+
+
+@op(tex=r"\operatorname{{pad}}({self})", self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))
+def constant_pad_nd(self, pad, value=0):
+    """A number around the tensor: `pad` counts before and after the last dimension, then those of the one before; negative ones cut."""
+    if len(pad) % 2 or len(pad) > 2 * self.ndim:
+        raise RuntimeError("Padding length must be divisible by 2" if len(pad) % 2 else
+                           "Padding length should be less than or equal to two times the input dimension but got padding length "
+                           f"{len(pad)} and input of dimension {self.ndim}")
+    pairs = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2]))
+    kept = self[tuple(builtins.slice(builtins.max(-a, 0), n - builtins.max(-b, 0)) for n, (a, b) in zip(self.shape, pairs))]
+    return np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs], constant_values=value)
 
 
 @op(tex=r"\operatorname{{roll}}({self})", self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
@@ -674,119 +631,8 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
     return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
-@op(outputs="list", node="UnsafeSplitBackward0", saves=("self_sym_sizes", "split_size"), tex="{self}",
-    self=lambda grads, dim: cat(grads, dim))
-def unsafe_split(self, split_size, dim=0):
-    """`split` into tensors that may be written in place: the program promises to use the whole no more."""
-    return _split(self, split_size, dim)
-
-
-@public()
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk` into tensors that may be written in place."""
-    return unsafe_split(input, -(-input.shape[check_dim(dim, input.ndim)] // chunks), dim)
-
-
-@op(outputs="list", node="UnsafeSplitWithSizesBackward0", saves=("self_sym_sizes", "split_sizes"), tex="{self}",
-    self=lambda grads, dim: cat(grads, dim))
-def unsafe_split_with_sizes(self, split_sizes, dim=0):
-    """`split_with_sizes` into tensors that may be written in place."""
-    return split_with_sizes(self, split_sizes, dim)
-
-
-@public()
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """A number of parts, or parts that end at the given indices, along a dimension. Views."""
-    if not input.ndim:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    size = input.shape[check_dim(dim, input.ndim)]
-    if isinstance(indices_or_sections, int):
-        n = indices_or_sections
-        ends = [size // n * i + builtins.min(i, size % n) for i in range(1, n)]
-    else:
-        ends = list(indices_or_sections)
-    return tuple(slice(input, dim, start, end, 1) for start, end in zip([0, *ends], [*ends, size]))
-
-
-@public()
-def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
-    """Differences of neighbours along a dimension, `n` times."""
-    for _ in range(n):
-        size = input.shape[check_dim(dim, input.ndim)]
-        input = narrow(input, dim, 1, size - 1) - narrow(input, dim, 0, size - 1)
-    return input
-
-
 Tensor.__reversed__ = lambda self: flip(self, 0) if self.ndim else self
 
-
-# Joining --------------------------------------------------------------------------------
-
-@op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
-    tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
-def _cat(tensors, dim):
-    for i, x in enumerate(tensors):
-        if not x.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    dtype = dtypes.result_type(*tensors)
-    tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
-    first = tensors[0]
-    dim = check_dim(dim, first.ndim)
-    for i, x in enumerate(tensors):
-        if x.ndim != first.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
-        for d in range(x.ndim):
-            if d != dim and x.shape[d] != first.shape[d]:
-                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first.shape[d]} but "
-                                   f"got size {x.shape[d]} for tensor number {i} in the list.")
-    return np.ascontiguousarray(np.concatenate(tensors, axis=dim, dtype=dtype))
-
-
-def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
-    parts, start = [], 0
-    for size in sizes:
-        if size == (0,):
-            parts.append(slice(reshape(grad, -1), 0, 0, 0))
-            continue
-        n = size[dim % len(size)]
-        parts.append(slice(grad, dim, start, start + n))
-        start += n
-    return parts
-
-
-def _sequence(tensors: Any, name: str) -> list:
-    if isinstance(tensors, Tensor):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
-    tensors = list(tensors)
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList") if name == "stack" else ValueError(
-            f"torch.{name}(): expected a non-empty list of Tensors")
-    for i, x in enumerate(tensors):
-        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
-    return tensors
-
-
-@public("concat", "concatenate", method=False)
-def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Tensors joined along a dimension that they have."""
-    return _cat(_sequence(tensors, "cat"), dim)
-
-
-@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})",
-    tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
-def _stack(tensors, dim):
-    for i, x in enumerate(tensors):
-        if x.shape != tensors[0].shape:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
-                               f"{list(x.shape)} at entry {i}")
-    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1)))
-
-
-@public(method=False)
-def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Tensors of one shape joined along a new dimension."""
-    return _stack(_sequence(tensors, "stack"), dim)
 
 # Copies and casts --------------------------------------------------------------------------------
 
@@ -856,34 +702,6 @@ def _contiguous(self):
     return self.copy(order="C")
 
 
-def atleast(n: int, place: Callable) -> Callable:
-    def function(*tensors: Any) -> Any:
-        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-            tensors = tensors[0]
-            return tuple(place(x) for x in tensors)
-        return place(tensors[0]) if len(tensors) == 1 else tuple(place(x) for x in tensors)
-    function.__name__, function.__doc__ = f"atleast_{n}d", f"Tensors with {n} or more dimensions, leading ones added. Views."
-    return public(method=False)(function)
-
-
-atleast_1d = atleast(1, lambda x: reshape(x, 1) if x.ndim == 0 else x)
-atleast_2d = atleast(2, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
-atleast_3d = atleast(3, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), -1) if x.ndim else reshape(x, 1, 1, 1))
-
-
-@public(method=False)
-def hstack(tensors: Sequence[Any]) -> Any:
-    """Tensors side by side: along dimension 1, vectors along 0."""
-    tensors = atleast_1d(list(tensors))
-    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
-
-
-@public(method=False)
-def vstack(tensors: Sequence[Any]) -> Any:
-    """Tensors on top of each other, vectors as rows."""
-    return cat(atleast_2d(list(tensors)), 0)
-
-
 @public(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple:
     """Tensors expanded to their common shape. Views."""
@@ -891,30 +709,29 @@ def broadcast_tensors(*tensors: Any) -> tuple:
         shape = np.broadcast_shapes(*(x.array.shape for x in tensors))
     except ValueError:
         raise shape_error(*(x.array for x in tensors)) from None
-    return tuple(expand(x, shape) for x in tensors)
+    return tuple(x if x.shape == shape else expand(x, shape) for x in tensors)
 
 
 @public(method=False)
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
-    """Grids of coordinates, one per vector; ``indexing="ij"`` (matrix order, the default) or ``"xy"``. Views."""
-    tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
-    if indexing is None:
-        reasons.warn_once(reasons.MESHGRID)
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError('torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
-    swap = indexing == "xy" and len(tensors) > 1
-    if swap:
-        tensors[:2] = tensors[1::-1]
-    shape = [x.numel() for x in tensors]
-    grids = [expand(view(x, *(-1 if i == j else 1 for j in range(len(tensors)))), *shape) for i, x in enumerate(tensors)]
-    if swap:
-        grids[:2] = grids[1::-1]
-    return tuple(grids)
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape to which shapes broadcast."""
+    common: tuple[int, ...] = ()
+    for i, shape in enumerate(shapes):
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        try:
+            common = np.broadcast_shapes(common, shape)
+        except ValueError:
+            k = next(k for k in range(1, len(shape) + 1) if shape[-k] != 1 and shape[-k] != common[-k] != 1)
+            raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[-k]} at {-k}! Mismatching argument at index {i} had "
+                               f"{shape}; but expected shape should be broadcastable to {list(common)}") from None
+    return Size(common)
 
 
 @public()
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each element (or slice along `dim`) repeated in place, a number of times or one number for each."""
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Any:
+    """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
+    if repeats is None:
+        return wrap(np.repeat(np.arange(input.numel()), input.array))
     if dim is None:
         input, dim = flatten(input), 0
     dim = check_dim(dim, input.ndim)
@@ -928,21 +745,9 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
 
 
 @public(method=False)
-def numel(input: Tensor) -> int:
-    """The number of elements."""
-    return input.array.size
-
-
-@public(method=False)
 def is_tensor(obj: Any) -> bool:
     """Whether a value is a Tensor."""
     return isinstance(obj, Tensor)
-
-
-@public(method=False)
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are floating-point numbers."""
-    return input.is_floating_point()
 
 
 @public()
@@ -957,4 +762,5 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.array.shape == other.array.shape
 
 
+PUBLIC["numel"], PUBLIC["is_floating_point"] = Tensor.numel, Tensor.is_floating_point
 del PUBLIC["slice"], PUBLIC["unfold"], Tensor.slice        # PyTorch has no such functions: x[a:b] and the method unfold

@@ -1,0 +1,247 @@
+"""Several tensors from one, and one from several: splitting, joining, grids."""
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtype as dtypes
+from .. import reasons
+from ..function import op, public
+from ..tensor import Tensor, check_dim
+from .views import expand, narrow, reshape, select, slice, unsqueeze, view
+
+# Splitting -----------------------------------------------------------------------------------------------------------------
+
+@op(view=True, outputs="list", tex="{self}", self=lambda grads, dim: stack(grads, dim))
+def unbind(self, dim=0):
+    """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
+    dim = check_dim(dim, self.ndim)
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
+
+
+def _parts_of(array: np.ndarray, dim: int, name: str = "split") -> int:
+    if not array.ndim:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    return check_dim(dim, array.ndim)
+
+
+def _pieces(array: np.ndarray, dim: int, ends: list[tuple[int, int]]) -> list[np.ndarray]:
+    return [array[(builtins.slice(None),) * dim + (builtins.slice(start, end), ...)] for start, end in ends]
+
+
+def _splitting(names: tuple[str, str], node: str, view: bool, doc: str) -> tuple[Callable, Callable]:
+    """The two ways to split, as views or (``unsafe``) as tensors that may be written in place."""
+    def split(self, split_size, dim=0):
+        dim = _parts_of(self, dim)
+        size = self.shape[dim]
+        if split_size < 0:
+            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+        if not split_size and size:
+            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+        return _pieces(self, dim, [(i, i + split_size) for i in range(0, builtins.max(size, 1), split_size or 1)])
+
+    def with_sizes(self, split_sizes, dim=0):
+        given, dim = dim, _parts_of(self, dim)
+        if builtins.sum(split_sizes) != self.shape[dim]:
+            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
+                               f"dimension {given}), but got split_sizes={list(split_sizes)}")
+        return _pieces(self, dim, [(end - n, end) for n, end in zip(split_sizes, np.cumsum(split_sizes).tolist(), strict=True)])
+
+    for kernel, name in zip((split, with_sizes), names):
+        kernel.__name__, kernel.__doc__ = name, f"Parts along a dimension{doc}."
+
+    def declare(kernel: Callable, node: str, saved: str) -> Callable:
+        return op(view=view, outputs="list", node=node, saves=("self_sym_sizes", saved), tex="{self}",
+                  self=lambda grads, dim: cat(grads, dim))(kernel)
+    return declare(split, f"{node}SplitBackward0", "split_size"), declare(with_sizes, f"{node}SplitWithSizesBackward0", "split_sizes")
+
+
+_split, split_with_sizes = _splitting(("_split", "split_with_sizes"), "", True, ": views that refuse in-place writes")
+unsafe_split, _ = _splitting(("unsafe_split", "unsafe_split_with_sizes"), "Unsafe", False, ", which may be written in place: the program "
+                             "promises to use the whole no more")
+
+
+@public(method=False)
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of one size (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
+    if isinstance(split_size_or_sections, int):
+        return _split(tensor, split_size_or_sections, dim)
+    return split_with_sizes(tensor, tuple(split_size_or_sections), dim)
+
+
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of `split_size` (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
+    return split(self, split_size, dim)
+
+
+Tensor.split = _split_method
+
+
+@public()
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """About equal parts along a dimension. Views that refuse in-place writes."""
+    size = input.shape[_parts_of(input.array, dim, "chunk")]
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    return _split(input, -(-size // chunks), dim) if size else split_with_sizes(input, (0,) * chunks, dim)
+
+
+@public()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk` into tensors that may be written in place."""
+    return unsafe_split(input, -(-input.shape[check_dim(dim, input.ndim)] // chunks), dim)
+
+
+@public()
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """A number of parts, or parts that end at the given indices, along a dimension. Views."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    size = input.shape[check_dim(dim, input.ndim)]
+    if isinstance(indices_or_sections, int):
+        n = indices_or_sections
+        ends = [size // n * i + builtins.min(i, size % n) for i in range(1, n)]
+    else:
+        ends = list(indices_or_sections)
+    return tuple(slice(input, dim, start, end, 1) for start, end in zip([0, *ends], [*ends, size]))
+
+
+@public()
+def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+    """Differences of neighbours along a dimension, `n` times."""
+    for _ in range(n):
+        size = input.shape[check_dim(dim, input.ndim)]
+        input = narrow(input, dim, 1, size - 1) - narrow(input, dim, 0, size - 1)
+    return input
+
+
+# Joining -------------------------------------------------------------------------------------------------------------------
+
+@op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
+    tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
+def _cat(tensors, dim):
+    for i, x in enumerate(tensors):
+        if not x.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    dtype = dtypes.result_type(*tensors)
+    tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
+    first = tensors[0]
+    dim = check_dim(dim, first.ndim)
+    for i, x in enumerate(tensors):
+        if x.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
+        for d in range(x.ndim):
+            if d != dim and x.shape[d] != first.shape[d]:
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first.shape[d]} but "
+                                   f"got size {x.shape[d]} for tensor number {i} in the list.")
+    return np.ascontiguousarray(np.concatenate(tensors, axis=dim, dtype=dtype))
+
+
+def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
+    parts, start = [], 0
+    for size in sizes:
+        if size == (0,):
+            parts.append(slice(reshape(grad, -1), 0, 0, 0))
+            continue
+        n = size[dim % len(size)]
+        parts.append(slice(grad, dim, start, start + n))
+        start += n
+    return parts
+
+
+def _sequence(tensors: Any, name: str) -> list:
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList") if name == "stack" else ValueError(
+            f"torch.{name}(): expected a non-empty list of Tensors")
+    for i, x in enumerate(tensors):
+        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+    return tensors
+
+
+@public("concat", "concatenate", method=False)
+def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors joined along a dimension that they have."""
+    return _cat(_sequence(tensors, "cat"), dim)
+
+
+@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})",
+    tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
+def _stack(tensors, dim):
+    for i, x in enumerate(tensors):
+        if x.shape != tensors[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                               f"{list(x.shape)} at entry {i}")
+    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1)))
+
+
+@public(method=False)
+def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors of one shape joined along a new dimension."""
+    return _stack(_sequence(tensors, "stack"), dim)
+
+
+def atleast(n: int, place: Callable) -> Callable:
+    def function(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+            tensors = tensors[0]
+            return tuple(place(x) for x in tensors)
+        return place(tensors[0]) if len(tensors) == 1 else tuple(place(x) for x in tensors)
+    function.__name__, function.__doc__ = f"atleast_{n}d", f"Tensors with {n} or more dimensions, leading ones added. Views."
+    return public(method=False)(function)
+
+
+atleast_1d = atleast(1, lambda x: reshape(x, 1) if x.ndim == 0 else x)
+atleast_2d = atleast(2, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
+atleast_3d = atleast(3, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), -1) if x.ndim else reshape(x, 1, 1, 1))
+
+
+@public(method=False)
+def hstack(tensors: Sequence[Any]) -> Any:
+    """Tensors side by side: along dimension 1, vectors along 0."""
+    tensors = atleast_1d(list(tensors))
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@public(method=False)
+def vstack(tensors: Sequence[Any]) -> Any:
+    """Tensors on top of each other, vectors as rows."""
+    return cat(atleast_2d(list(tensors)), 0)
+
+
+@public(method=False)
+def dstack(tensors: Sequence[Any]) -> Any:
+    """Tensors behind each other, along dimension 2."""
+    return cat(atleast_3d(list(tensors)), 2)
+
+
+@public(method=False)
+def column_stack(tensors: Sequence[Any]) -> Any:
+    """Tensors side by side, vectors as columns."""
+    return hstack([reshape(x, x.numel(), 1) if x.ndim <= 1 else x for x in tensors])
+
+
+@public(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
+    """Grids of coordinates, one per vector; ``indexing="ij"`` (matrix order, the default) or ``"xy"``. Views."""
+    tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+    if indexing is None:
+        reasons.warn_once(reasons.MESHGRID)
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError('torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors[:2] = tensors[1::-1]
+    shape = [x.numel() for x in tensors]
+    grids = [expand(view(x, *(-1 if i == j else 1 for j in range(len(tensors)))), *shape) for i, x in enumerate(tensors)]
+    if swap:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
