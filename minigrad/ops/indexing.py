@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
+from ..dtype import refuse
 from ..function import Operand, op, public, return_type, shape_error
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
@@ -565,6 +566,13 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`)."""
     edges, values = sorted_sequence.array, np.asarray(getattr(input, "array", input))
     side = "right" if right else "left"
+    refuse(edges, "b", "searchsorted_out_cpu")
+    if not edges.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+    if edges.ndim > 1 and edges.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+                           f"tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and input "
+                           f"value tensor {list(values.shape)}")
     if edges.ndim == 1:
         found = np.searchsorted(edges, values, side)
     else:
@@ -576,6 +584,8 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
 @public(method=False)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Between which boundaries each value lies."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
-from ..dtype import Size
+from ..dtype import Size, refuse
 from ..engine import can_sum_to
 from ..function import PUBLIC, op, public, shape_error
 from ..grad_mode import state
@@ -520,7 +520,7 @@ def rot90(self, k=1, dims=(0, 1)):
                            f"expected total dims >= 2, but got total dims = {self.ndim}")
     if dims[0] == dims[1] or self.ndim == 2 and abs(dims[0] - dims[1]) == 2:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return np.rot90(self, k, dims).copy(order="K")
+    return np.rot90(self, operator.index(k), dims).copy(order="K")
 
 
 @op(tex=r"\operatorname{{pad}}({self})", self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))
@@ -731,17 +731,31 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Any:
     """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
     if repeats is None:
-        return wrap(np.repeat(np.arange(input.numel()), input.array))
+        if input.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        return wrap(np.repeat(np.arange(input.numel()), _counts(input.array)))
     if dim is None:
         input, dim = flatten(input), 0
     dim = check_dim(dim, input.ndim)
     if isinstance(repeats, int):
+        if repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
         wide = unsqueeze(input, dim + 1)
         sizes = tuple(wide.shape)
         return flatten(_contiguous(expand(wide, sizes[:dim + 1] + (repeats,) + sizes[dim + 2:])), dim, dim + 1)
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), repeats.array)))
+    if repeats.numel() not in (1, input.shape[dim]):
+        raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
+                           f"{repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
+    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), _counts(repeats.array))))
+
+
+def _counts(repeats: np.ndarray) -> np.ndarray:
+    refuse(repeats, "bf", "repeat_interleave_cpu")
+    if (repeats < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    return repeats
 
 
 @public(method=False)
