@@ -636,8 +636,8 @@ class OpNode(Node):
     def name(self) -> str:
         return self.op.node_name
 
-    def _saved_names(self) -> tuple[str, ...]:
-        return tuple(n for n in Node._saved_names(self) if not n.startswith("_"))
+    def _remembered(self) -> tuple[str, ...]:
+        return tuple(n for n in Node._remembered(self) if not n.startswith("_"))
 
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)

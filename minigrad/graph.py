@@ -200,11 +200,11 @@ class Node:
                 return self.unpack(i, True, shown=True)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def _saved_names(self) -> tuple[str, ...]:
+    def _remembered(self) -> tuple[str, ...]:
         return self.saved_names + self.attribute_names
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(f"_saved_{name}" for name in self._saved_names())]
+        return [*super().__dir__(), *(f"_saved_{name}" for name in self._remembered())]
 
     # Hooks ----------------------------------------------------------------------------------------------------------
 

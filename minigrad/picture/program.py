@@ -223,8 +223,8 @@ def connect(call: Call, owner: dict[Any, Call], leaf: Any, since: int) -> None:
 
 
 def saved_names(node: Any) -> Iterable[str]:
-    if hasattr(node, "_saved_names"):
-        return node._saved_names()
+    if hasattr(node, "_remembered"):
+        return node._remembered()
     return [name.removeprefix("_saved_") for name in dir(node) if name.startswith("_saved_")]
 
 

@@ -148,7 +148,7 @@ class _Look:
 def saved_names(node: Any) -> list[str]:
     """The ``_saved_*`` attributes of a node, present or freed."""
     if type(node) not in _saved_names:
-        names = [f"_saved_{n}" for n in node._saved_names()] if hasattr(node, "_saved_names") else [
+        names = [f"_saved_{n}" for n in node._remembered()] if hasattr(node, "_remembered") else [
             n for n in dir(node) if n.startswith("_saved_") and n != "_saved_tensors"]
         _saved_names[type(node)] = sorted(names)
     return _saved_names[type(node)]

@@ -131,7 +131,7 @@ def nodes(tensor: Any) -> list[Any]:
 
 def saved(node: Any) -> dict[str, str]:
     """What a node saved: name and kind; an unreadable one gives the error's text."""
-    names = node._saved_names() if hasattr(node, "_saved_names") else [
+    names = node._remembered() if hasattr(node, "_remembered") else [
         name.removeprefix("_saved_") for name in dir(node) if name.startswith("_saved_") and name != "_saved_tensors"]
     return {name: kind(attempt(lambda name=name: getattr(node, f"_saved_{name}"))) for name in sorted(names)}
 
