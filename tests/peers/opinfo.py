@@ -1,7 +1,9 @@
 """PyTorch's own samples of every operation (``torch.testing``'s OpInfo): results, graph, gradients, second derivatives, errors."""
 from __future__ import annotations
 
+import itertools
 import random
+import re
 import sys
 import types
 import warnings
@@ -15,7 +17,9 @@ import minigrad
 from .report import Report, note
 from .translate import NotOffered, difference, ours, outcome, said, seen
 
+LACKS = re.compile(r"(?:'Tensor'(?: object)? has no attribute '|(?=minigrad))(.*?)(?:'|$)")    # an honest "there is none"
 RTOL = ATOL = 1e-7
+SAMPLES = 100           # at most, of one operation and type: a few have thousands that differ little
 
 
 def operations() -> list:
@@ -55,15 +59,19 @@ def observe(m: Any, call: Callable, args: tuple, kwargs: dict) -> dict[str, Any]
 def compare_calls(call: Callable, args: tuple, kwargs: dict, rtol: float = RTOL, atol: float = ATOL) -> str | None:
     """How a call differs between PyTorch, which it is made for, and minigrad; None if it does not."""
     translated = outcome(lambda: ours((args, kwargs, call)))    # before the call, which may change them
+    my_kind, mine = translated
+    if my_kind == "raised" and isinstance(mine, NotOffered):
+        raise mine
     torch.manual_seed(0)
     kind, theirs = outcome(lambda: observe(torch, call, args, kwargs))
     minigrad.manual_seed(0)
-    my_kind, mine = translated
     if my_kind == "ok":
         my_args, my_kwargs, my_call = mine
         my_kind, mine = outcome(lambda: observe(minigrad, my_call, my_args, my_kwargs))
     if my_kind == "raised" and isinstance(mine, NotOffered):
         raise mine
+    if my_kind == "raised" and isinstance(mine, (AttributeError, NotImplementedError)) and LACKS.search(str(mine)):
+        raise NotOffered(LACKS.search(str(mine))[1])
     if kind != my_kind:
         return f"PyTorch raises {said(theirs)}" if kind == "raised" else f"ours raises {said(mine)}"
     if kind == "raised":
@@ -95,8 +103,8 @@ def run(only: str = "", verbose: bool = False) -> list[Report]:
                 continue
             torch.manual_seed(0)
             random.seed(0)
-            kind, samples = outcome(lambda op=op, dtype=dtype: list(
-                op.sample_inputs("cpu", dtype, requires_grad=dtype is torch.float64 and op.supports_autograd)))
+            kind, samples = outcome(lambda op=op, dtype=dtype: list(itertools.islice(op.sample_inputs(
+                "cpu", dtype, requires_grad=dtype is torch.float64 and op.supports_autograd), SAMPLES)))
             if kind == "raised":
                 continue
             for i, sample in enumerate(samples):
