@@ -23,7 +23,7 @@ from minigrad.picture.legend import entries
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
 from minigrad.picture.rows import SLACK
-from minigrad.picture.text import card_width, flags, note, note_width
+from minigrad.picture.text import card_width, flags, note, note_width, tags
 
 SVG = "{http://www.w3.org/2000/svg}"
 _numbers = itertools.count()
@@ -91,9 +91,17 @@ p = mg.relu(h)
 loss = ((p - X) ** 2).sum()
 loss.backward()
 """
+HOOKS = """x = mg.tensor([2.], requires_grad=True)
+y = x * 3
+y.register_hook(lambda grad: grad * 2)
+z = y ** 2
+z.grad_fn.register_hook(lambda sent, received: None)
+x.register_post_accumulate_grad_hook(lambda leaf: None)
+z.backward()
+"""
 PROGRAMS = {"product": PRODUCT.format(True, True), "one": PRODUCT.format(True, False), "none": PRODUCT.format(False, False),
             "powers": POWERS, "block": BLOCK, "detach": DETACH, "write": WRITE, "sums": SUMS, "loop": LOOP, "rebound": REBOUND,
-            "frozen": FROZEN, "long": LONG}
+            "frozen": FROZEN, "long": LONG, "hooks": HOOKS}
 
 
 # The model -----------------------------------------------------------------------------------------------------------------
@@ -216,6 +224,48 @@ def test_stages_of_a_leaf_written_in_a_loop():
     leaves = [(c.past, c.value, c.grad, c.accumulator and c.accumulator.number) for c in model.cards if c.name == "w"]
     assert leaves == [("before line 7", "[1.]", "[4.]", 4), ("before line 7", "[-1.]", "[-12.]", 8), ("", "[5.]", "", None)]
     assert [op.text for op in model.ops if op.block] == ["0.5 * w.grad", "w -= …"] * 2
+
+
+def test_hooks_are_where_they_sit():
+    recorder = run(HOOKS)
+    before, after = recorder.model(step=0), recorder.model()
+    assert [(c.name, c.hooks, c.hooked) for c in before.cards] == [("x", 0, ""), ("y", 1, ""), ("z", 0, "")]
+    assert [(c.name, c.hooks, c.hooked) for c in after.cards] == [("x", 0, ""), ("y", 1, "[12.] → [24.]"), ("z", 0, "")]
+    assert [op.hooks for op in after.ops] == [0, 1] and after.cards[0].accumulator.hooks == 1
+    assert [tags(after, part) for part in (*after.cards, *after.ops)] == ["hook after ⊕", "hook: [12.] → [24.]", "", "", "hook"]
+    text = describe(after)
+    assert "a hook changes its gradient [12.] → [24.]" in text and "with a hook" in text and "a hook after its gradient is stored" in text
+    assert run(HOOKS.replace("z.backward()", "del x, y, z")).figure().svg
+
+
+def test_a_gradient_with_a_graph_of_its_own():
+    recorder = run("""x = mg.tensor([2.], requires_grad=True)
+y = x ** 3
+g, = mg.autograd.grad(y, x, create_graph=True)
+z = g ** 2
+z.backward()
+""")
+    model = recorder.model()
+    assert [op.text for op in model.ops] == ["x ** 3", "grad(y, x, create_graph=True)", "g ** 2"] and model.ops[1].helpers == 2
+    assert [c.name for c in model.cards] == ["x", "y", "g", "z"]
+    assert check_edges(recorder) == 3
+    assert model.cards[0].grad == "[288.]" and not any(edge.sums for edge in model.edges)     # the first pass stored nothing
+    assert "x.grad was None, receives [288.], becomes [288.]" in recorder.model(step=recorder.steps).caption
+
+
+def test_the_base_of_a_written_view_has_another_history_too():
+    model = run("x = mg.tensor([1., 2.], requires_grad=True)\na = x * 2\nb = a[0]\nb.mul_(3)\ns = a.sum()\n").model()
+    assert [(c.name, c.past, c.value) for c in model.cards[1:5]] == [
+        ("a", "before line 4", "[2., 4.]"), ("b", "before line 4", "2."), ("b", "", "6."), ("a", "", "[6., 4.]")]
+    write, total = model.ops[2], model.ops[3]
+    assert write.node == "CopySlices" and write.outputs == ["t3", "t4"] and total.inputs == ["t4"]
+    assert [(e.target, e.via) for e in model.edges if e.source == total.id] == [(write.id, "t4")]
+
+
+def test_data_shares_memory_without_history():
+    model = run("x = mg.tensor([1., 2.], requires_grad=True)\na = x * 2\ny = x.data\nz = y * 3\n").model()
+    assert [(op.text, op.cut) for op in model.ops] == [("x * 2", False), ("shares x", True), ("y * 3", False)]
+    assert model.memories[0].names == ["x", "y"]
 
 
 def test_a_backward_pass_that_raises():

@@ -36,11 +36,11 @@ def test_a_graph_that_graphviz_refuses():
 def test_without_any_engine(monkeypatch):
     monkeypatch.setattr(graphviz_wasm, "wasmtime", None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    layout._run.cache_clear()
+    layout._arranged.cache_clear()
     x = mg.tensor([2.], requires_grad=True)
     figure = draw(x * 2)
     assert "No picture: no Graphviz" in figure.svg and "MulBackward0" in figure.describe()
-    layout._run.cache_clear()
+    layout._arranged.cache_clear()
 
 
 def test_the_system_program_is_the_second_engine(monkeypatch):

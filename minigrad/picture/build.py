@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from .fold import common
 from .model import DONE, FAILED, IDLE, NOW, Accumulator, Block, Card, Edge, Memory, Model, Op, Saved
 from .program import (
-    LONGEST,
     Call,
     Slot,
     Step,
@@ -22,7 +21,7 @@ from .program import (
     node_name,
     read,
 )
-from .text import card_name, sentence
+from .text import LONGEST, card_name, sentence
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -121,10 +120,9 @@ class _Builder:
         final = {id(tensor): name for name, tensor in reversed(self.names.items())}
         for slot, card in self.slots.items():
             card.name = final.get(id(slot.tensor), slot.name) if slot.tensor is not None else slot.name
-        grads = {id(s.tensor.grad): c.name for s, c in self.slots.items() if c.name and c.is_leaf and s.tensor is not None}
         for slot, card in self.slots.items():
-            if not card.name and id(slot.tensor) in grads and slot.tensor is not None:
-                card.name = f"{grads[id(slot.tensor)]}.grad"
+            if not card.name and slot.grad_of in self.slots and self.slots[slot.grad_of].name:
+                card.name = f"{self.slots[slot.grad_of].name}.grad"
             if "." in card.name and memory_of(slot.tensor) not in self.program.writes:
                 card.version = 0                       # a module wrote into its parameter when it made it; that is no news
         latest: dict[str, Slot] = {card.name: slot for slot, card in self.slots.items() if slot.tensor is not None}
@@ -245,6 +243,7 @@ class _Builder:
 
     def _edges(self) -> None:
         arriving: dict[Any, list[Edge]] = {}
+        runs: dict[str, int] = {}
         for call, op in self.ops.items():
             for node, index, child, output_nr, target in call.edges:
                 if target not in self.slots and target not in self.ops:      # left out of a graph that is too large
@@ -264,15 +263,19 @@ class _Builder:
                 step, state = self._turn(node)
                 if step is not None and state in (NOW, DONE) and step.sent[index]:
                     edge.state, edge.gradient = state, step.sent[index]
+                    runs[edge.id] = step.run
                 self.model.edges.append(edge)
                 arriving.setdefault(target if isinstance(target, Slot) else (child, output_nr), []).append(edge)
+        by_card = {card.id: slot for slot, card in self.slots.items()}
         self.number = {op.id: op.number or 0 for op in self.model.ops}
         for edges in arriving.values():
-            in_turn = sorted((e for e in edges if e.gradient), key=lambda e: self.number[e.source])
+            end = self.turns.get(by_card.get(edges[0].target))
+            run = end and self.program.trace[end - 1].run        # autograd.grad() runs through edges too, and stores nothing
+            in_turn = sorted((e for e in edges if e.gradient and runs[e.id] == run), key=lambda e: self.number[e.source])
             parts = [e.gradient for e in in_turn]
             if len(parts) > 1 and not edges[0].target.startswith("o"):
                 for edge in edges:
-                    edge.sums = " + ".join(parts)
+                    edge.sums = " + ".join(parts) if len(set(parts)) > 1 or len(parts) == 2 else f"{len(parts)} × {parts[0]}"
         self.arriving = arriving
 
     def _gradient(self, slot: Slot, card: Card) -> None:

@@ -23,7 +23,7 @@ from .model import (
     Model,
     Op,
 )
-from .pen import Pen, curve, escape, style
+from .pen import BADGE, Pen, curve, escape, fonts, style
 from .text import CODE, MORE, MOST_CODE, MOST_NAME, cell_width, code_width, flags, note, note_width, short, shown, tags
 
 SIZES = {"notebook": 1.0, "projector": 18 / CODE}
@@ -92,7 +92,7 @@ class _Ink(Pen):
         return (f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" id="{escape(self.prefix)}" role="group" '
                 f'aria-label="{escape(_headline(model))}" width="{width * scale:.0f}" height="{height * scale:.0f}" '
                 f'viewBox="0 0 {width:.1f} {height:.1f}">'
-                + (f"<style>{style()}</style>" if self.theme == "auto" else "")
+                + f"<style>{style() if self.theme == 'auto' else fonts()}</style>"
                 + f'<rect width="100%" height="100%" style="fill:{self.colour("page")}"/>' + "".join(self.parts) + "</svg>")
 
     def group(self, id: str, label: str, box: Box) -> None:
@@ -227,13 +227,12 @@ class _Ink(Pen):
     def accumulator(self, accumulator: Accumulator, box: Box, stored: bool = False) -> float:
         """⊕, with its number in the engine's order; returns where the text before it may end."""
         x, y, role, running = box.right - 15, box.lane(1), FLOWS[accumulator.state], accumulator.state == NOW
-        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" {self.paint("now" if running else "surface", role, 1.3)}/>')
+        self.circle(x, y, 6.5, "now" if running else "surface", role)
         self.line(f"M{x - 3.5:.1f},{y:.1f}h7M{x:.1f},{y - 3.5:.1f}v7", "nowtext" if running else role, 1.5)
         if not accumulator.number:
             return x - 13
-        text = str(accumulator.number)
-        self.note(x - 10, y + 4, text, "gradtext" if stored else "grad" if accumulator.state in (NOW, DONE) else "on", "end", bold=True)
-        return x - 16 - note_width(text, True)
+        self.badge(x - 18, y, accumulator.number, "gradfill" if stored else "surface", "gradtext" if stored else role)
+        return x - 22 - BADGE
 
     # Operations ---------------------------------------------------------------------------------------------------------
 
@@ -248,10 +247,10 @@ class _Ink(Pen):
             self.note(middle, box.lane(1) + 4, "cut here", "muted", "middle")
         elif op.node and detail >= GRAD_FN or not op.node and detail >= NO_GRAD:
             self.pill(Box(box.x, box.y + ROW + 1, box.w, ROW - 2), op)
-            role, bold = LOOKS[op.state if op.node else GHOST][4:]
-            self.code(middle + 6 * bool(op.number), y, op.node or "grad_fn None", role, "middle", bold=bold)
+            fill, _, _, _, role, bold = LOOKS[op.state if op.node else GHOST]
+            self.code(middle + 8 * bool(op.number), y, op.node or "grad_fn None", role, "middle", bold=bold)
             if op.number:
-                self.note(box.x + 9, y - 0.5, str(op.number), role, bold=True)
+                self.badge(box.x + 12, box.lane(1), op.number, fill, role)
         if self.model.rows == 3:
             bad = any(s.version != s.now for s in op.saved)
             self.note(middle, box.y + 2 * ROW + 14.5, note(op, self.model.notes), "err" if bad else "muted", "middle", bold=bad,
@@ -348,6 +347,8 @@ class _Ink(Pen):
             self.frame(like, box)
         elif isinstance(like, Op):
             self.pill(flat, like)
+            if kind in ("now", "done"):
+                self.badge(middle, y, 1, LOOKS[kind][0], LOOKS[kind][4])
         elif isinstance(like, Accumulator):
             self.accumulator(like, Box(middle - ROW, y - 1.5 * ROW, ROW + 15, 3 * ROW))
         elif kind == "computed":

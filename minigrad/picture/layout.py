@@ -6,6 +6,7 @@ So a flag or a backward step never moves a node, and a redraw finds its layout i
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 import graphviz
@@ -114,11 +115,6 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\{}|<> ])", r"\\\1", "".join(c if c.isprintable() else "\ufffd" for c in text))
 
 
-@lru_cache(256)
-def _run(source: str) -> dict:
-    return run_dot(source, SECONDS)
-
-
 def place(model: Model, width: float = WIDTH) -> Layout:
     """Lay a model out, in rows of about this width.
 
@@ -128,23 +124,34 @@ def place(model: Model, width: float = WIDTH) -> Layout:
         If Graphviz is missing or takes too long.
     """
     # Blocks are drawn around what stands anyway; only where a stranger would stand inside, Graphviz must keep it out.
-    blocks = {part.id: part.block for part in (*model.ops, *model.cards) if part.block is not None}
-    layout = wrapped(_read(_run(to_dot(model, text=False, clusters=False).source), model), width, blocks)
-    if not _add_blocks(layout, model):
-        layout = wrapped(_read(_run(to_dot(model, text=False).source), model), width, blocks)
-        _add_blocks(layout, model)
+    for clusters in (False, True):
+        source = to_dot(model, text=False, clusters=clusters).source
+        blocks = tuple((part.id, part.block) for part in (*model.ops, *model.cards) if part.block is not None)
+        arranged, curves = _arranged(source, model.rows, width, blocks)
+        layout = replace(arranged, boxes=dict(arranged.boxes), blocks=[])
+        if _add_blocks(layout, model):
+            break
     _add_memories(layout, model)
-    return _moved(layout)
+    return _moved(layout, curves)
 
 
-def _read(answer: dict, model: Model) -> Layout:
+@lru_cache(256)
+def _arranged(source: str, rows: int, width: float, blocks: tuple[tuple[str, str], ...]) -> tuple[Layout, Box]:
+    """Graphviz's answer, in rows, and the box around all curves; nobody may change them."""
+    layout = _read(run_dot(source, SECONDS), rows)
+    layout = wrapped(layout, width, dict(blocks)) if layout.boxes else layout
+    points = [point for curve in layout.curves.values() for point in along(curve)]
+    return layout, around([Box(x, y, 0, 0) for x, y in points or [(0, 0)]])
+
+
+def _read(answer: dict, rows: int) -> Layout:
     height = float(answer["bb"].split(",")[3])
     objects = answer.get("objects", [])
     layout = Layout()
     for node in objects:
         if "pos" in node and "width" in node and node["name"] != START:
             x, y = map(float, node["pos"].split(","))
-            w, h = float(node["width"]) * 72, model.rows * ROW
+            w, h = float(node["width"]) * 72, rows * ROW
             layout.boxes[node["name"]] = Box(x - w / 2, height - y - h / 2, w, h)
     names = {node["_gvid"]: node["name"] for node in objects}
     for edge in answer.get("edges", []):
@@ -183,14 +190,12 @@ def _add_memories(layout: Layout, model: Model) -> None:
         free = x + width + 30
 
 
-def _moved(layout: Layout) -> Layout:
+def _moved(layout: Layout, curves: Box) -> Layout:
     """Give everything a margin, whatever hangs out of Graphviz's own frame."""
     margin = 10
-    points = [p for curve in layout.curves.values() for p in along(curve)]
     # A leaf may get a tag under its ⊕ later: keep the room for it.
     frames = [box.grown(0, 0, 0, 24 - margin) if id[0] == "t" else box for id, box in layout.boxes.items()]
-    frames += [box for _, box in layout.blocks]
-    whole = around([*frames, *(Box(x, y, 0, 0) for x, y in points)]) if frames else Box(0, 0, 0, 0)
+    whole = around([*frames, *(box for _, box in layout.blocks), *[curves] * bool(layout.curves)])
     dx, dy = margin - whole.x, margin - whole.y
     return Layout({id: box.moved(dx, dy) for id, box in layout.boxes.items()},
                   {key: [(x + dx, y + dy) for x, y in curve] for key, curve in layout.curves.items()},

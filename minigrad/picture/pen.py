@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+from functools import cache
 
 from .geometry import Box, Point
 from .text import CODE, NOTE, code_width, note_width, shown
@@ -39,10 +40,17 @@ SYSTEM = {                                # in forced colours, shapes and words 
     **dict.fromkeys(("page", "surface", "op", "onfill", "gradfill", "block", "storefill"), "Canvas"),
     "now": "Highlight", "nowtext": "HighlightText",
 }
+BADGE = 7               # the radius of a step's number
 _MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 _SANS = "'Liberation Sans',Arial,Helvetica,sans-serif"
 
 
+def fonts() -> str:
+    """The rules that every drawing needs, whatever its colours are."""
+    return f".mg-picture .m{{font-family:{_MONO}}}.mg-picture .s{{font-family:{_SANS}}}.mg-picture .halo{{opacity:0}}"
+
+
+@cache
 def style() -> str:
     """The colours as CSS variables: light, dark where the system or the page is dark, with more contrast where it is asked for."""
     def variables(colours: dict[str, str]) -> str:
@@ -98,6 +106,14 @@ class Pen:
         back = x + (8.5 if left else -8.5)
         self.parts.append(f'<polygon points="{x:.1f},{y:.1f} {back:.1f},{y - 3.7:.1f} {back:.1f},{y + 3.7:.1f}" '
                           f'{self.paint("page" if hollow else role, role, 1.2)}/>')
+
+    def circle(self, x: float, y: float, r: float, fill: str, stroke: str) -> None:
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}" {self.paint(fill, stroke, 1.2)}/>')
+
+    def badge(self, x: float, y: float, number: int, fill: str, role: str) -> None:
+        """A step's number in a circle, so that it is not read as a value."""
+        self.circle(x, y, BADGE, fill, role)
+        self.note(x, y + 3.4, str(number), role, "middle", bold=True, size=9.5 if number < 100 else 7)
 
     def code(self, x: float, y: float, text: str, role: str, anchor: str = "start", bold: bool = False,
              most: float = float("inf")) -> None:

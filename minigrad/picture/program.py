@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .model import Card
+from .text import LONGEST
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "matmul": "@", "mm": "@", "mv": "@", "dot": "@", "bmm": "@"}
 MOST_INLINE = 4          # so many elements of a vector are written out
-LONGEST = 22             # characters of a value or a gradient that are written out
 MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
 
 
@@ -25,7 +25,8 @@ MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
 class Slot:
     """A tensor at one stage of its life: an in-place write ends a stage. `tensor` is None where only the graph knows of it.
 
-    `node` and `output_nr` are where its gradient goes, `card` what it looked like, `ended` the line of the write that ended it.
+    `node` and `output_nr` are where its gradient goes, `card` what it looked like, `ended` the line of the write that ended it,
+    `grad_of` the leaf whose ``.grad`` it was.
     """
 
     tensor: Any
@@ -36,6 +37,7 @@ class Slot:
     card: Card | None = None
     ended: int | None = None
     no_grad: bool = False
+    grad_of: Slot | None = None
 
 
 @dataclass(eq=False)

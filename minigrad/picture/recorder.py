@@ -25,7 +25,7 @@ from .program import Call, Slot, Step, is_accumulator, is_tensor
 MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
 MOST_CELLS = 8           # elements of a memory that are shown
 _PACKAGE = __name__.partition(".")[0]
-LIBRARIES = (_PACKAGE, "torch", "contextlib")        # not the program: whose functions it calls, and what decorates them
+LIBRARIES = (_PACKAGE, "torch", "contextlib", "numpy")        # not the program: whose functions it calls, and what decorates them
 
 
 class Recorder:
@@ -183,6 +183,9 @@ class Recorder:
         call.inputs = [s for s in call.inputs if not any(o is not s and o.tensor.is_leaf and o.tensor.grad is s.tensor
                                                          for o in call.inputs)]       # an optimizer's: they stand on the cards
         self._learn_names(frame)
+        for slot in call.inputs:
+            if slot.node is None and not slot.name:
+                slot.grad_of = next((s for s in self._slots.values() if s.tensor.is_leaf and s.tensor.grad is slot.tensor), None)
         for tensor in event.written:
             self._write(call, self._slot(tensor, frame.f_lineno), frame)
         for tensor in event.outputs:

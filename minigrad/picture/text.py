@@ -4,10 +4,13 @@ Widths are our own and are pinned with ``textLength``, so a picture looks the sa
 """
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .model import DETACH, FAILED, GRAD, LEAF, NO_GRAD, SAVED, VERSIONS, Card, Memory, Model, Op, Saved
 
 CODE, NOTE = 13, 11            # font sizes
 MORE = 34                      # pixels for how many more elements a memory has
+LONGEST = 22            # characters of a value or a gradient that are written out
 MOST_NAME, MOST_CODE = 14, 30  # characters; what is longer ends in an ellipsis and stands whole in the tooltip
 
 # Advance widths of the Arial family, in thousandths of the font size.
@@ -31,10 +34,12 @@ def short(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most - 1] + "…"
 
 
+@lru_cache(4096)
 def code_width(text: str, size: float = CODE) -> float:
     return sum(1.0 if ord(c) < 0x1100 else 2.0 for c in text) * 0.602 * size
 
 
+@lru_cache(4096)
 def note_width(text: str, bold: bool = False, size: float = NOTE) -> float:
     return sum(_WIDTHS.get(c, 640 if ord(c) < 0x1100 else 1000) for c in text) * size / 1000 * (1.09 if bold else 1)
 
@@ -56,7 +61,7 @@ def card_width(card: Card, detail: int = VERSIONS) -> float:
     value = code_width(short(card.value, MOST_CODE)) + (note_width(card.stats) + 8 if card.stats else 0)
     rows = [name + value + (30 if detail == VERSIONS else 12)]
     if detail >= GRAD:
-        rows.append(note_width("arriving") + 8 + gradient_width(card) + (0 if made else 30))
+        rows.append(note_width("arriving") + 8 + gradient_width(card) + (0 if made else 38))
         empty = code_width("None") + 5 + note_width("not asked")
         rows.append(note_width(".grad") + 8 + max(gradient_width(card), empty) + 6 + note_width("retain_grad", True) if made else 0)
     rows.append(note_width("" if detail < LEAF else "not a leaf · " if made else "leaf · ") + note_width("requires_grad True", True))
@@ -111,7 +116,7 @@ def op_width(op: Op, names: list[str], detail: int = VERSIONS) -> float:
     """Room for the code, for the node's name with its number, and for the notes of every setting; `names` are the inputs'."""
     longest = f"remembers {_list(names)} for backward" if detail >= SAVED else "same storage, no history" if op.cut else ""
     notes = max(note_width(text, True) for text in (note(op, detail), longest, "x was v0, is v1 now: raises" * (detail == VERSIONS)))
-    return round(max(code_width(short(op.text, MOST_CODE)) + 22, code_width(op.node or op.would) + 38, notes + 6))
+    return round(max(code_width(short(op.text, MOST_CODE)) + 22, code_width(op.node or op.would) + 46, notes + 6))
 
 
 def memory_width(memory: Memory) -> float:
@@ -133,7 +138,10 @@ def tags(model: Model, part: Card | Op) -> str:
     if isinstance(part, Op):
         return _hooks(part.hooks)
     found = part.accumulator
-    sums = next((f"receives {e.sums}" for e in model.edges if e.target == part.id and e.sums), "")
+    sums = next((e.sums for e in model.edges if e.target == part.id and e.sums), "")
+    if len(sums) > LONGEST:
+        sums = f"{sums.count(' + ') + 1} parts"
+    sums = f"receives {sums}" * bool(sums)
     hook = f"hook: {part.hooked}" if part.hooked else _hooks(part.hooks)
     after = f"{_hooks(found.hooks)} after ⊕" if found and found.hooks else ""
     return shown(" · ".join(filter(None, (part.total or sums, hook, after))))
