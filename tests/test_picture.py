@@ -109,9 +109,9 @@ PROGRAMS = {"product": PRODUCT.format(True, True), "one": PRODUCT.format(True, F
 def test_model_of_a_product():
     assert run(PRODUCT.format(True, False)).model() == Model(
         cards=[
-            Card("t0", "x", "2.", True, True, none="not yet", accumulator=Accumulator(), dtype="float32"),
-            Card("t1", "y", "3.", False, True, none="not asked", dtype="float32"),
-            Card("t2", "z", "6.", True, False, none="not kept", op="o0", dtype="float32")],
+            Card("t0", "x", "2.", True, True, none="not yet", accumulator=Accumulator()),
+            Card("t1", "y", "3.", False, True, none="not asked"),
+            Card("t2", "z", "6.", True, False, none="not kept", op="o0")],
         ops=[Op("o0", "x * y", node="MulBackward0", inputs=["t0", "t1"], outputs=["t2"], saved=[Saved("y")], line=3, source="z = x * y")],
         edges=[Edge("e0", "o0", "t0", via=None, index=0)])
 
@@ -650,7 +650,7 @@ y.backward()
 def test_a_legend_names_what_is_there_and_nothing_else():
     def titles(name, **look):
         return {entry[1] for entry in entries(run(PROGRAMS[name]).figure(**look).model)}
-    assert titles("none") == {"leaf, requires_grad False", "operation", "value", "grad_fn None"}
+    assert titles("none") == {"leaf, requires_grad False", "operation", "value", "grad_fn None", "not asked"}
     assert titles("none", detail="flags") == {"requires_grad False", "operation", "value"}
     assert {"storage", "version", "cut"} <= titles("write") and not {"storage", "version", "cut"} & titles("long")
     for name, model in every_picture():

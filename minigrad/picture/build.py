@@ -68,8 +68,6 @@ class _Builder:
         self._edges()
         for slot, card in self.slots.items():
             self._gradient(slot, card)
-        if self.program.roots:
-            self.model.root = self.slots[self.program.roots[0]].id
         self._modules()
         self.model.earlier = self.program.earlier
         if self.program.missed:
@@ -151,9 +149,8 @@ class _Builder:
         place = {slot: i for i, slot in enumerate(call.inputs)}
         for saved in sorted(call.saved, key=lambda saved: place.get(saved.slot, len(place))):
             name = self.slots[saved.slot].name or ("its result" if saved.slot in call.outputs else "its input") if saved.slot else ""
-            version, now = call.versions.get(saved.attribute, (0, 0))
             op.saved.append(Saved(name or (saved.text if saved.tensor else saved.attribute), "" if saved.tensor else saved.text,
-                                  saved.tensor, version, now))
+                                  saved.tensor, *saved.versions))
         if call.block is not None:
             self._block(call, op)
         turn = next((self.turns[n] for n in call.nodes if n in self.turns), None)
@@ -191,11 +188,9 @@ class _Builder:
             was = self.program.was.get(memory, now)
             cells = [(a, "" if a == b else b) for a, b in zip(now, was, strict=False)]
             size = storage.nbytes() // slots[0].tensor.element_size()
-            found = Memory(f"m{len(self.model.memories)}", names, [self.slots[s].id for s in shown], cells, storage.nbytes(),
-                           max(self.slots[s].version for s in slots), writes, size - len(cells))
-            self.model.memories.append(found)
-            for slot in slots:
-                self.slots[slot].storage = found.id
+            self.model.memories.append(Memory(
+                f"m{len(self.model.memories)}", names, [self.slots[s].id for s in shown], cells, storage.nbytes(),
+                max(self.slots[s].version for s in slots), writes, size - len(cells)))
 
     def _fold(self) -> None:
         """Write results that nothing points at into their operations, so that a picture stays small enough to read."""

@@ -48,7 +48,7 @@ class _Folded:
         named = ", ".join(folded[:3]) + (f" and {len(folded) - 3} more" if len(folded) > 3 else "")
         note = f"{sum(op.folded for op in ops):,} operations are folded into {len(folded)}: {named}."
         self.model = replace(model, cards=cards, ops=ops, edges=self._edges(), memories=memories, earlier=0,
-                             root=None if model.root in self.hidden else model.root, note=f"{note} {model.note}".strip())
+                             note=f"{note} {model.note}".strip())
 
     def _one(self, group: tuple[Op, ...]) -> Op:
         """An operation that stands for several."""

@@ -365,8 +365,10 @@ class _Ink(Pen):
         elif kind == "stored":
             self.rect(flat, 0, "gradfill")
             self.code(middle, y + 4.5, "2.", "gradtext", "middle", bold=True)
-        elif kind == "tag":
-            self.tag(box.grown(0, -2, 0, -2), "4 + 6")
+        elif kind in ("4 + 6", "hook"):
+            self.tag(box.grown(0, -2, 0, -2), kind)
+        elif kind == "none":
+            self.code(middle, y + 4.5, "None", "ghosttext", "middle")
         elif kind == "storage":
             for half in (Box(box.x, box.y, 20, 22), Box(middle, box.y, 20, 22)):
                 self.rect(half, 0, "storefill", "store", 1.2)

@@ -20,7 +20,6 @@ from .model import (
     Model,
     Op,
 )
-from .text import tags
 
 COLUMN, LINE = 220, 36          # pixels of an entry
 
@@ -50,14 +49,19 @@ def _table(model: Model) -> Iterator[tuple[int, bool, str, str, str]]:
     yield GRAD, FAILED in states, "failed", "raised", "its backward failed"
     yield GRAD, DONE in states or NOW in states, "flow", "gradient", "flowed to the left"
     yield GRAD, any(c.flow for c in cards), "passing", "on its way", "a gradient that is not stored"
-    yield GRAD, any(c.grad for c in cards), "stored", ".grad", "a stored gradient"
+    yield GRAD, any(c.grad for c in cards), "stored", ".grad", "a gradient that is stored"
     yield GRAD, any(c.accumulator for c in cards), "accumulator", "AccumulateGrad", "adds what arrives to .grad"
-    yield GRAD, any(tags(model, p) for p in (*cards, *ops)), "tag", "receives, hook", "what happens to a gradient here"
+    yield GRAD, any(c.total for c in cards) or any(e.sums for e in model.edges), "4 + 6", "sum", "gradients that meet add up"
+    yield GRAD, any(p.hooks for p in (*cards, *ops)), "hook", "hook", "a function that sees the gradient"
+    for none, why in NONES.items():
+        yield LEAF, any(c.none == none and not c.flow for c in cards), "none", none, why
     yield SAVED, any(o.freed for o in ops) and not model.terse, "freed", "freed", "was remembered, is gone"
     yield FLAGS, bool(model.memories), "storage", "storage", "memory that tensors share"
     yield FLAGS, any(c.version for c in cards), "version", "version", "writes in place so far"
 
 
+NONES = {"not yet": "no backward has reached it", "not asked": "requires_grad is False", "not kept": "only leaves keep .grad",
+         "flag off": "turned off later: dropped"}
 SAMPLES = {                                 # a part that looks like the kind
     "leaf on": Card("", "", "", True, True), "leaf off": Card("", "", "", False, True), "result": Card("", "", "", True, False),
     "no_grad": Card("", "", "", False, True, no_grad=True),

@@ -40,8 +40,8 @@ class Card:
         Why the name means another tensor (or another value) by now, "line 1" or "before line 4"; "" if it is current.
     value, stats : str
         Its value as PyTorch prints it, "[2.]"; a large tensor's shape "4×2" with "mean -0.2, std 1.3" beside it.
-    requires_grad, is_leaf, retains_grad, version, shape, dtype
-        As on the tensor, `shape` and `dtype` as text.
+    requires_grad, is_leaf, retains_grad, version
+        As on the tensor.
     grad : str
         The stored gradient; "" if ``.grad`` is None, and then `none` says why: "not yet", "not asked", "not kept", or
         "flag off" if ``requires_grad`` was switched off after the graph was built.
@@ -53,8 +53,8 @@ class Card:
         Of a leaf that the recorded graph leads to.
     hooks : int
         How many hooks its gradient passes; `hooked` says what they made of it, "[12.] → [24.]".
-    op, block, storage : str or None
-        Ids: the operation that made it, the no_grad block it was made in, the memory it shares.
+    op, block : str or None
+        Ids: the operation that made it, the no_grad block it was made in.
     no_grad : bool
         Made while the recording was off.
     drawn : bool
@@ -71,8 +71,6 @@ class Card:
     retains_grad: bool = False
     past: str = ""
     stats: str = ""
-    shape: str = "()"
-    dtype: str = "torch.float32"
     version: int = 0
     grad: str = ""
     none: str = ""
@@ -84,7 +82,6 @@ class Card:
     hooked: str = ""
     op: str | None = None
     block: str | None = None
-    storage: str | None = None
     no_grad: bool = False
     drawn: bool = True
     left_out: bool = False
@@ -207,9 +204,8 @@ class Model:
     """A picture's content. `step` of `steps` (None: after all), `caption` says in words what happens there.
 
     `note` says what the picture cannot show: what was left out of a graph that is too large, or that only the recorded graph
-    was known. `root` is the card from which the picture was drawn, `earlier` counts operations before
-    the first that were not even read. `detail` is the stage (one of `DETAILS`, by its place); `terse`
-    leaves what nodes remember to the tooltips.
+    was known. `earlier` counts operations before the first that were not even read. `detail` is the stage (one of `DETAILS`, by
+    its place); `terse` leaves what nodes remember to the tooltips.
     """
 
     cards: list[Card] = field(default_factory=list)
@@ -221,7 +217,6 @@ class Model:
     steps: int = 0
     caption: str = ""
     note: str = ""
-    root: str | None = None
     earlier: int = 0
     detail: int = VERSIONS
     terse: bool = False

@@ -60,7 +60,6 @@ class Call:
     modules: list[Any] = field(default_factory=list)
     hooks: int = 0
     freed: bool = False
-    versions: dict[str, tuple[int, int]] = field(default_factory=dict)               # of saved tensors written since
 
     @property
     def node(self) -> Any:
@@ -70,13 +69,17 @@ class Call:
 
 @dataclass
 class Remembered:
-    """One saved attribute of a node. `text` is the value of a number, or what to call a tensor that no `slot` stands for."""
+    """One saved attribute of a node. `text` is the value of a number, or what to call a tensor that no `slot` stands for.
+
+    Of a tensor that was written since, `versions` are the one at which it was saved and the one it has.
+    """
 
     node: Any
     attribute: str
     slot: Slot | None
     text: str
     tensor: bool = True
+    versions: tuple[int, int] = (0, 0)
 
 
 @dataclass(eq=False)
@@ -126,11 +129,17 @@ def printed(tensor: Any) -> str:
     return re.sub(r"^\w+\((.*?)(, dtype=[\w.]+)?(, size=[^)]*\))?\)$", r"\1", text)
 
 
+def array_of(tensor: Any) -> np.ndarray:
+    """The numbers, also of a tensor on a GPU or in a type that NumPy does not know."""
+    tensor = tensor.detach()
+    return (tensor.float().cpu() if tensor.is_floating_point() and hasattr(tensor, "cpu") else tensor).numpy()
+
+
 def value_text(tensor: Any) -> tuple[str, str]:
     """A short value inline, of a larger tensor the shape, with mean and standard deviation beside it."""
     if tensor.numel() == 1 or tensor.ndim == 1 and tensor.numel() <= MOST_INLINE:
         return printed(tensor), ""
-    array = tensor.detach().numpy()
+    array = array_of(tensor)
     stats = f"mean {array.mean():.2g}, std {array.std():.2g}" if array.size and array.dtype.kind == "f" else ""
     return "×".join(map(str, tensor.shape)), stats
 
@@ -140,7 +149,7 @@ def grad_text(grad: Any) -> str:
     if grad is None:
         return ""
     text = printed(grad) if grad.numel() <= MOST_INLINE and grad.ndim <= 1 else ""
-    return text if text and len(text) <= LONGEST else f"norm {np.linalg.norm(grad.detach().numpy()):.4g}"
+    return text if text and len(text) <= LONGEST else f"norm {np.linalg.norm(array_of(grad)):.4g}"
 
 
 def number(tensor: Any) -> float | None:
@@ -152,8 +161,7 @@ def read(tensor: Any) -> Card:
     value, stats = value_text(tensor)
     readable = tensor.is_leaf or tensor.retains_grad               # PyTorch warns when another tensor's .grad is read
     return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
-                shape=str(tuple(tensor.shape)), dtype=str(tensor.dtype).removeprefix("torch."), version=tensor._version,
-                grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
+                version=tensor._version, grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
 
 
 def hooks_on(tensor: Any) -> int:
@@ -275,7 +283,7 @@ def check_saved(call: Call) -> None:
         except RuntimeError as error:
             found = re.search(r"is at version (\d+); expected version (\d+)", str(error))
             if found:
-                call.versions[saved.attribute] = int(found[2]), int(found[1])
+                saved.versions = int(found[2]), int(found[1])
             else:
                 call.freed = True
 
