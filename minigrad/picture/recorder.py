@@ -249,6 +249,8 @@ class Recorder:
         """Read the tensor's card, and the elements of its memory if they are few."""
         slot.card = program.read(slot.tensor)
         memory, cells = program.memory_of(slot.tensor), _cells(slot.tensor)
+        if cells is None:
+            return
         if self.cells.get(memory, cells) != cells:
             self.was[memory] = self.cells[memory]
         self.cells[memory] = cells
@@ -300,12 +302,15 @@ class Recorder:
         self._waiting.update(child for child, _ in step.node.next_functions if child is not None)
 
 
-def _cells(tensor: Any) -> list[str]:
+def _cells(tensor: Any) -> list[str] | None:
+    """The first elements of the memory under a tensor; None if its library does not show them."""
     storage = tensor.untyped_storage()
-    if hasattr(storage, "elements"):                   # minigrad's own: any strides
+    if hasattr(storage, "elements"):                   # minigrad's: in any order of strides
         elements = storage.elements()[:MOST_CELLS]
-    else:
+    elif hasattr(tensor, "as_strided"):
         elements = tensor.detach().as_strided((min(MOST_CELLS, storage.nbytes() // tensor.element_size()),), (1,), 0)
+    else:
+        return None
     return [f"{v:.4g}" for v in elements.tolist()] if storage.nbytes() else []
 
 
