@@ -379,10 +379,10 @@ class Hooks:
         """Run what comes before the node, on one gradient per output; also for a tensor whose gradient is only captured."""
         for output_nr, hooks in self.tensor.items():
             for hook in list(hooks.values()):
-                if grads[output_nr] is None:
-                    continue
-                old = grads[output_nr] = wrap(grads[output_nr])
-                new = hook(old)
+                old = grads[output_nr]
+                if old is not None:
+                    old = grads[output_nr] = wrap(old)
+                new = hook(old)         # also if no gradient has arrived: with None
                 if new is not None:
                     check_hook_result(hook, old, new)
                     grads[output_nr] = new
@@ -403,10 +403,10 @@ def check_hook_result(hook: Callable, old: Any, new: Any) -> None:
         With PyTorch's text.
     """
     name = getattr(hook, "__name__", type(hook).__name__)
+    if old is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if not hasattr(new, "array"):
         raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
-    if old is None:
-        return
     if new.array.dtype != old.array.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {old.type()} got {new.type()})")
     if new.array.shape != old.array.shape:

@@ -70,9 +70,9 @@ def check_inplace(tensor: Tensor, recorded: bool) -> None:
         return
     if tensor._view is not None:
         check_view(tensor, indirect=False)
-        if tensor.requires_grad and tensor._view.base.is_leaf:
+        if tensor.requires_grad and tensor._view.base._node is None:
             raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
-    if tensor.requires_grad and tensor.is_leaf:
+    if tensor.requires_grad and tensor._node is None:       # for PyTorch a stale view without history is a leaf here
         raise RuntimeError(reasons.LEAF_INPLACE)
 
 

@@ -216,7 +216,7 @@ def _pow_tensor(self, exponent):
         grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * (math.log(self) if self > 0 else math.nan)))
 def _pow_base(exponent, self):
     base, exponent = dtypes.promote(self, exponent)
-    return _power(base, exponent)
+    return np.asarray(_power(base, exponent), order="C")
 
 
 @public("__pow__")

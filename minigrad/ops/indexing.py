@@ -501,7 +501,7 @@ def _sort_stable(self, dim, descending):
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _sort(self, dim, descending):
     indices = _order(self, check_dim(dim, self.ndim), descending)
-    values = np.take_along_axis(self, indices, dim) if self.ndim else self
+    values = np.take_along_axis(self, indices, dim) if self.ndim else self.copy()
     return arranged(values, self), arranged(indices, self)
 
 

@@ -16,7 +16,7 @@ from ..dtype import Size, refuse
 from ..engine import can_sum_to
 from ..function import PUBLIC, op, public, shape_error
 from ..grad_mode import state
-from ..inplace import view_of
+from ..inplace import check_inplace, view_of
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, gradient_edge, wrap
 
@@ -271,6 +271,7 @@ Tensor.swapaxes_ = Tensor.swapdims_ = Tensor.transpose_
 @public(function=False)
 def t_(self: Tensor) -> Tensor:
     """`t` in place: this tensor gets the new shape."""
+    check_inplace(self, state.enabled and self.requires_grad)
     if self.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self._t_()
