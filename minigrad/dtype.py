@@ -108,15 +108,16 @@ def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
     return np.asarray(value).astype(d)
 
 
-def _kind(d: np.dtype) -> int:
+def kind_of(d: np.dtype) -> int:
+    """0 for bool, 1 for whole numbers, 2 for floating-point numbers."""
     return 0 if d.kind == "b" else 1 if d.kind in "iu" else 2
 
 
 def _promote(a: np.dtype | None, b: np.dtype | None) -> np.dtype | None:
     if a is None or b is None:
         return a or b
-    if _kind(a) != _kind(b):
-        return a if _kind(a) > _kind(b) else b
+    if kind_of(a) != kind_of(b):
+        return a if kind_of(a) > kind_of(b) else b
     return np.promote_types(a, b)
 
 
@@ -146,7 +147,7 @@ def result_type(*operands: Any) -> np.dtype:
     for stronger in (zero, dims):
         if stronger is None:
             continue
-        weaker_wins = result is not None and _kind(result) > _kind(stronger)
+        weaker_wins = result is not None and kind_of(result) > kind_of(stronger)
         result = _promote(stronger, result) if weaker_wins or stronger.kind == "b" else stronger
     return result
 

@@ -36,7 +36,7 @@ from . import dtype as dtypes
 from . import reasons
 from .grad_mode import state
 from .graph import Node, next_sequence, special, version_of  # noqa: F401
-from .inplace import alias, check_inplace, check_memory, check_write, view_of, write  # noqa: F401
+from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
 from .strides import arranged  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
@@ -421,7 +421,7 @@ def _arguments(operation: Op, reject: str | None) -> str:
         text += f"    kernel.check({', '.join(arrays)})\n"
     return text + (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
                    f"    if common is None:\n        {refuse}\n"
-                   f"    {_tuple(arrays)[1:-1]} = common\n")
+                   f"    {_tuple(arrays)[1:-1]} = common\n" + (f"    check_result({first}, {', '.join(arrays)})\n" if operation.inplace else ""))
 
 
 def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:

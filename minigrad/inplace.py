@@ -82,12 +82,20 @@ def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) ->
     if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(np.broadcast_shapes(array.shape, target.shape))}")
-    kinds = {"b": 0, "i": 1, "u": 1, "f": 2}
-    if kinds[array.dtype.kind] > kinds[target.dtype.kind]:
+    if dtypes.kind_of(array.dtype) > dtypes.kind_of(target.dtype):
         names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
     if not overlapping:
         check_overlap(target)
+
+
+def check_result(tensor: Tensor, *arrays: np.ndarray) -> None:
+    """Refuse to write the result of an elementwise operation on arrays of one type, before it is computed."""
+    try:
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        return          # the operation itself says so
+    check_write(tensor, np.broadcast_to(arrays[0], shape), overlapping=True)
 
 
 def check_overlap(target: np.ndarray) -> None:

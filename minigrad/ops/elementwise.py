@@ -115,10 +115,10 @@ def not_implemented(name: str) -> None:
     raise RuntimeError(f"derivative for {name} is not implemented")
 
 
-@op(node="torch::autograd::NotImplemented", tex=r"{number} \bmod {other}", promote="same",
-    other=lambda grad: not_implemented("aten::remainder"))
-def _remainder_of_number(other, number: Operand):
-    return _whole_quotient(number, other, np.mod, "remainder_cpu")
+@op(node="torch::autograd::NotImplemented", tex=r"{number} \bmod {self}", promote="same",
+    self=lambda grad: not_implemented("aten::remainder"))
+def _remainder_of_number(self, number: Operand):
+    return _whole_quotient(number, self, np.mod, "remainder_cpu")
 
 
 @op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,

@@ -544,9 +544,9 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 
 @public()
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """The different elements in order, with where each element went and how many there were if asked."""
-    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True)
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """The different elements (or slices along `dim`) in order, with where each went and how many there were if asked."""
+    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
     found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
     return tuple(wrap(x) for x in found) if len(found) > 1 else wrap(values)
 

@@ -357,6 +357,15 @@ def einsum(equation: str, *operands: Any) -> Any:
     if len(terms) != len(operands):
         raise RuntimeError("einsum(): " + ("more operands were provided than specified in the equation" if len(terms) < len(operands)
                            else "fewer operands were provided than specified in the equation"))
+    for place, c in enumerate(equation):
+        if not (c.isascii() and c.isalpha() or c in " ,.->"):
+            raise RuntimeError(f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in "
+                               "[a-zA-Z]")
+    for c in output.replace(".", ""):
+        if output.count(c) > 1:
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+        if c not in "".join(terms):
+            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
     # An ellipsis stands for capital letters of its own, aligned at the right.
     spare = [c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in equation]
     longest = 0

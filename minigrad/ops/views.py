@@ -12,13 +12,13 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
-from ..dtype import Size, refuse
+from ..dtype import Size
 from ..engine import can_sum_to
-from ..function import PUBLIC, op, public, shape_error
+from ..function import PUBLIC, op, public
 from ..grad_mode import state
 from ..inplace import check_inplace, view_of
 from ..strides import arranged
-from ..tensor import Tensor, check_dim, gradient_edge, wrap
+from ..tensor import Tensor, check_dim, gradient_edge
 
 
 @op(node="AliasBackward0", view=True, tex="{self}", self=lambda grad: grad)
@@ -607,31 +607,6 @@ def diagflat(input: Any, offset: int = 0) -> Any:
     return diag(contiguous(input).view(-1), offset)
 
 
-@op(node="RepeatBackward0", tex=r"\operatorname{{repeat}}({self})",
-    self=lambda grad, self_sym_sizes, repeats: sum_to_size(
-        reshape(grad, *(n for r, s in zip(repeats, (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes))
-                        for n in (r, s))),
-        *(n for s in (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes) for n in (1, s)))
-    .reshape(tuple(self_sym_sizes)))
-def _repeat(self, repeats):
-    if len(repeats) < self.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    return np.tile(self, repeats)
-
-
-@public(function=False)
-def repeat(self: Any, *args: Any, repeats: Any = None) -> Any:
-    """Copies of the tensor side by side, a number of times per dimension."""
-    return _repeat(self, shape_of(args, repeats))
-
-
-@public()
-def tile(input: Any, *args: Any, dims: Any = None) -> Any:
-    """`repeat`, with missing leading numbers taken as 1."""
-    dims = shape_of(args, dims)
-    return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
-
-
 Tensor.__reversed__ = lambda self: flip(self, 0) if self.ndim else self
 
 
@@ -701,62 +676,6 @@ def contiguous(self: Tensor) -> Tensor:
 @op(node="CloneBackward0", self=lambda grad: grad)
 def _contiguous(self):
     return self.copy(order="C")
-
-
-@public(method=False)
-def broadcast_tensors(*tensors: Any) -> tuple:
-    """Tensors expanded to their common shape. Views."""
-    try:
-        shape = np.broadcast_shapes(*(x.array.shape for x in tensors))
-    except ValueError:
-        raise shape_error(*(x.array for x in tensors)) from None
-    return tuple(x if x.shape == shape else expand(x, shape) for x in tensors)
-
-
-@public(method=False)
-def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape to which shapes broadcast."""
-    common: tuple[int, ...] = ()
-    for i, shape in enumerate(shapes):
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        try:
-            common = np.broadcast_shapes(common, shape)
-        except ValueError:
-            k = next(k for k in range(1, len(shape) + 1) if shape[-k] != 1 and shape[-k] != common[-k] != 1)
-            raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[-k]} at {-k}! Mismatching argument at index {i} had "
-                               f"{shape}; but expected shape should be broadcastable to {list(common)}") from None
-    return Size(common)
-
-
-@public()
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Any:
-    """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
-    if repeats is None:
-        if input.ndim != 1:
-            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        return wrap(np.repeat(np.arange(input.numel()), _counts(input.array)))
-    if dim is None:
-        input, dim = flatten(input), 0
-    dim = check_dim(dim, input.ndim)
-    if isinstance(repeats, int):
-        if repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
-        wide = unsqueeze(input, dim + 1)
-        sizes = tuple(wide.shape)
-        return flatten(_contiguous(expand(wide, sizes[:dim + 1] + (repeats,) + sizes[dim + 2:])), dim, dim + 1)
-    if repeats.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if repeats.numel() not in (1, input.shape[dim]):
-        raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
-                           f"{repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
-    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), _counts(repeats.array))))
-
-
-def _counts(repeats: np.ndarray) -> np.ndarray:
-    refuse(repeats, "bf", "repeat_interleave_cpu")
-    if (repeats < 0).any():
-        raise RuntimeError("repeats can not be negative")
-    return repeats
 
 
 @public(method=False)

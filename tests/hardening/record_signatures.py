@@ -33,6 +33,7 @@ BY_HAND = {
     "mg.nn.functional.cross_entropy": ["cross_entropy_loss(Tensor input, Tensor target, Tensor? weight=None)"],
     "mg.nn.functional.batch_norm": ["batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
                                     "Tensor? bias=None)"],
+    "mg.nonzero": ["nonzero(Tensor input, *, Tensor out=None, bool as_tuple=False)"],
     "mg.Tensor.unflatten": ["unflatten(int64_t dim, SymIntArrayRef sizes)"],
     "mg.nn.functional.layer_norm": ["layer_norm(Tensor input, SymIntArrayRef normalized_shape, Tensor? weight=None, Tensor? bias=None, "
                                     "double eps=1e-05)"],
@@ -57,8 +58,8 @@ BY_HAND = {
     "mg.numel": ["numel(Tensor input)"],
     **{f"mg.Tensor.{name}": [f"{name}(*, MemoryFormat? memory_format=None)"]
        for name in ("float", "double", "half", "int", "long", "short", "bool", "cpu")},
-    "mg.unique": ["_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)"],
-    "mg.Tensor.unique": ["_unique2(bool sorted=True, bool return_inverse=False, bool return_counts=False)"],
+    "mg.unique": ["_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int64_t? dim=None)"],
+    "mg.Tensor.unique": ["_unique2(bool sorted=True, bool return_inverse=False, bool return_counts=False, int64_t? dim=None)"],
     "mg.norm": ["linalg_vector_norm(Tensor input, Scalar ord=2, IntArrayRef[1]? dim=None, bool keepdim=False)"],
     **{f"mg.{name}": [f"{name}()"] for name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled", "get_default_dtype",
                                                 "is_grad_enabled", "is_inference_mode_enabled")},
