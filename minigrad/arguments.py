@@ -39,7 +39,7 @@ NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.boo
 STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|flip|hstack|index_put_?|"
                     r"is_nonzero|isin|max|median|min|nan_to_num_?|nonzero|repeat|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
-kinds: dict[str, type] = {}
+kinds: dict[str, Any] = {}
 
 
 class Parameter:
@@ -83,10 +83,13 @@ class Parameter:
         if self.type == "torch.device":
             return isinstance(value, (str, dtypes.device)) or is_int(value)
         if self.type == "torch.dtype":
-            return isinstance(value, dtypes.dtype) or value in (float, int, bool)
-        simple = {"Number": is_number, "float": is_real, "int": is_int, "bool": lambda v: isinstance(v, (bool, np.bool_)),
-                  "str": lambda v: isinstance(v, str), "name": lambda v: isinstance(v, str), "object": lambda v: True}.get(self.type)
-        return simple(value) if simple else self.type in kinds and isinstance(value, kinds[self.type])
+            return isinstance(value, dtypes.dtype) or any(value is t for t in (float, int, bool))     # == would ask an array
+        simple: dict[str, Callable[[Any], bool]] = {
+            "Number": is_number, "float": is_real, "int": is_int, "bool": lambda v: isinstance(v, (bool, np.bool_)),
+            "str": lambda v: isinstance(v, str), "name": lambda v: isinstance(v, str), "object": lambda v: True}
+        if self.type in simple:
+            return simple[self.type](value)
+        return self.type in kinds and isinstance(value, kinds[self.type])
 
 
 class Signature:
@@ -271,14 +274,15 @@ def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | 
         problems = [signature.problem(args, kwargs) for signature in signatures]
     except TypeError as error:      # an element of a list of tensors that is none
         return error
-    if None in problems:
+    said = [problem for problem in problems if problem is not None]
+    if len(said) < len(problems):
         return signatures[problems.index(None)].overflow(args, kwargs)
     if kind.startswith("inner"):       # a function written in Python, which hands its arguments on: only what these are is told there
-        return TypeError(problems[0]) if " must be " in problems[0] else None
+        return TypeError(said[0]) if " must be " in said[0] else None
     shown = [signature for signature in signatures if not signature.hidden]
     plausible = [s for s in shown if s.least <= len(args) + len(kwargs) <= len(s.params)]
     if len(signatures) == 1 or len(plausible) == 1:
-        return TypeError(problems[signatures.index((plausible or shown)[0])])
+        return TypeError(said[signatures.index((plausible or shown)[0])])
     return TypeError(several(name, shown, args, kwargs))
 
 
@@ -337,7 +341,8 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
 def translated(error: Exception, args: tuple) -> RuntimeError | None:
     """PyTorch's words for what NumPy says: of shapes that do not broadcast, and of arrays that are too large."""
     if isinstance(error, MemoryError):
-        tried = f"{math.prod(error.shape) * error.dtype.itemsize} bytes" if hasattr(error, "shape") else "too many bytes"
+        shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)     # NumPy's own kind of MemoryError has them
+        tried = f"{math.prod(shape) * dtype.itemsize} bytes" if shape is not None and dtype is not None else "too many bytes"
         return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
                             f"allocate {tried}. Error code 12 (Cannot allocate memory)")
     if isinstance(error, ValueError) and re.search("array is too big|Maximum allowed (size|dimension)", str(error)):
