@@ -1,4 +1,5 @@
 """The lab driven from Python: what a cell does, what a toggle changes, and what it leaves alone."""
+import gc
 import itertools
 import sys
 from contextlib import nullcontext
@@ -10,6 +11,7 @@ from traitlets.config import Config
 
 import minigrad as mg
 from minigrad import lab
+from minigrad.lab import live
 from minigrad.lab.run import Snapshot, compiled, run
 
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()\n"
@@ -312,3 +314,122 @@ def test_a_last_expression_is_shown_as_in_a_cell():
     assert ran("1 + 1\n'last'").printed == "'last'\n"
     assert ran("x = 1").printed == ""
     assert [code.co_filename for code in compiled("x = 1\nx", "program")] == ["program", "program"]
+
+
+# ---- undo, tabs, the cell's own error
+
+
+def test_undo_takes_toggles_and_resets_back(explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("y.requires_grad")
+    explorer.toggle("z.detach")
+    text = explorer.source
+    explorer.reset()
+    explorer.undo()
+    assert explorer.source == text
+    explorer.undo()
+    assert explorer.switches["y.requires_grad"] and not explorer.switches["z.detach"]
+    explorer.undo()
+    assert explorer.source == SQUARE and not explorer.view["undoable"]
+    explorer.undo()                                         # nothing left: nothing happens
+
+
+def test_what_a_toggle_changed_is_said_and_marked(explore):
+    explorer = explore(SQUARE)
+    assert explorer.changed == []
+    explorer.toggle("y.requires_grad")
+    assert explorer.changed[0].startswith("y.requires_grad is True now, not False. y is a leaf, and its flag is on: `y = ")
+    ids = {card.id for card in explorer.model.cards if card.name == "y"}
+    assert ids and all(f"-{id}>.halo{{" in explorer.widget.html for id in ids)
+    assert not any(f"-{card.id}>.halo{{" in explorer.widget.html for card in explorer.model.cards if card.name == "t")
+    explorer.toggle("no_grad", line=4)
+    assert [said.partition(" ")[0] for said in explorer.changed] == ["x.grad", "y.grad", "t.requires_grad"]
+    assert "ran while the recording was off (`with mg.no_grad()`, line 4)" in explorer.changed[2]
+
+
+def test_the_tabs(explore):
+    explorer = explore(SQUARE)
+    parts = {"graph": "<svg", "backward": "PowBackward0 of t", "memory": "one storage", "time line": "mg-timeline"}
+    for tab, part in parts.items():
+        explorer.widget._handle_custom_msg({"tab": tab}, [])
+        assert explorer.tab == tab and part in explorer.widget.html
+        explorer.toggle("y.requires_grad")                  # and stays open
+        assert explorer.tab == tab and part in explorer.widget.html
+    assert explorer.step == 0                               # the stepper begins at the beginning
+    with pytest.raises(ValueError, match="the tabs are graph, backward"):
+        explorer.open("nothing")
+
+
+def test_a_failing_cell_says_its_error_once(shell, explore, capsys):
+    explorer = explore(SQUARE.replace(", requires_grad=True", ""))
+    assert NO_HISTORY in explorer.error and NO_HISTORY not in explorer.widget.html       # it stands under the cell already
+    assert capsys.readouterr().out.count("RuntimeError: element 0 of tensors") == 1
+    assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.backward()"]
+    explorer.toggle("z.detach")
+    assert NO_HISTORY in explorer.widget.html
+    explorer.undo()
+    assert NO_HISTORY not in explorer.widget.html
+
+
+@pytest.mark.parametrize("program, part", [
+    ("x = mg.ones(1, requires_grad=True)\nz = x\nfor i in range(3):\n    z = z * 2\nz.backward()", "turn 3"),
+    ("x = mg.ones(2)\nv = x[:1]\nv.add_(1)\nx.requires_grad_()\ny = x.exp()\ny.mul_(2)\ny.sum()", "v1"),
+    ("x = mg.ones(1, requires_grad=True)\nx.register_hook(lambda g: g * 2)\ny = x * 3\ny.backward()", "grad [6.]"),
+    ("net = mg.nn.Sequential(mg.nn.Linear(2, 3), mg.nn.ReLU(), mg.nn.Linear(3, 1))\nloss = net(mg.ones(4, 2)).mean()\nloss.backward()",
+     "net.0.weight"),
+    ("a, b = mg.ones(4, requires_grad=True).split(2)\nm, i = (a * b).max(0)\nm.backward()", "SplitBackward0"),
+])
+def test_every_kind_of_program_in_every_tab(explore, program, part):
+    explorer = explore(program)
+    pages = []
+    for tab in ("graph", "backward", "memory", "time line"):
+        explorer.open(tab)
+        pages.append(explorer.widget.html)
+        for step in range(explorer.steps + 1):
+            explorer.step = step
+    assert part in pages[-1]
+    for key in explorer.switches:
+        explorer.toggle(key)
+        explorer.undo()
+
+
+def test_five_hundred_toggles_leave_memory_level(explore):
+    explorer = explore(SQUARE)
+    keys = list(explorer.switches)
+
+    def toggled(times):
+        for i in range(times):
+            explorer.toggle(keys[i % len(keys)])
+        explorer.reset()
+        explorer._undo.clear()                              # what may be taken back is kept on purpose
+        gc.collect()
+        return len(gc.get_objects())
+
+    toggled(40)
+    first = toggled(40)
+    assert toggled(500) - first < 200
+    assert explorer.source == SQUARE and cards(explorer)["x"].grad == "[36.]"
+
+
+# ---- %livegraph
+
+
+def test_livegraph_follows_the_notebook(shell, capsys):
+    shell.run_cell("x = mg.tensor([2.0], requires_grad=True)\n%livegraph")
+    (panel,) = live._panels
+    assert "x = [2.]" in panel.figure.describe() and panel.changed == []
+    shell.run_cell("y = x * 3\ny.backward()", store_history=True)
+    assert "recorded as MulBackward0" in panel.figure.describe()
+    assert panel.changed[0].startswith("x.grad is [3.] now, not None.") and panel.changed[1] == "y is new."
+    assert "x.grad is [3.] now" in panel.widget.html and "<svg" in panel.widget.html
+    shell.run_cell("%livegraph")
+    assert len(live._panels) == 1 and live._panels[0] is not panel
+    shell.run_cell("%livegraph off\nz = x * 4")
+    assert not live._panels and "z = " not in panel.figure.describe()
+
+
+def test_livegraph_and_names_that_are_not_text(shell):
+    shell.run_cell("%livegraph")
+    shell.run_cell("globals()['<img src=x>'] = mg.ones(1)")
+    assert "<img" not in live._panels[0].widget.html
+    shell.run_cell("%livegraph off")

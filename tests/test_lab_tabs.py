@@ -134,7 +134,7 @@ def test_windows_that_do_not_overlap_do_not_touch():
 # ---- the time line
 
 def told(source):
-    moments = Moments({"x", "y", "z", "t", "i"})
+    moments = Moments(["x", "y", "z", "t", "i"])
     run(source, Snapshot(source, {"mg": mg}), "<program>", nullcontext(), moments.watch)
     return moments
 

@@ -60,7 +60,8 @@ class Explorer:
         self._program, self._snapshot, self._notebook = program, snapshot, notebook
         self._prefix = f"explore{next(_numbers)}"           # of the picture's ids
         self._file = f"<{self._prefix}>"
-        self._names = sorted({node.id for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)})
+        names = [node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)]
+        self._names = list(dict.fromkeys(node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))))
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
@@ -232,7 +233,7 @@ class Explorer:
         if self.tab == "memory":
             return memory_html(stores(recorder, names))
         if self.tab == "time line":
-            moments = Moments(set(self._names))
+            moments = Moments(self._names)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
         marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}" for id in self._marked)

@@ -25,7 +25,7 @@ class Row:
 class Moments:
     """Collects a `Row` for each line of the program's own that runs; give `watch` to `run`."""
 
-    def __init__(self, names: set[str]) -> None:
+    def __init__(self, names: list[str]) -> None:
         self.rows: list[Row] = []
         self.left_out = 0
         self._names, self._line = names, 0
@@ -36,7 +36,7 @@ class Moments:
         if self._line:
             self._turns[self._line] = self._turns.get(self._line, 0) + 1
             if len(self.rows) < MOST:
-                tensors = named_tensors({name: frame.f_globals[name] for name in sorted(self._names) if name in frame.f_globals})
+                tensors = named_tensors({name: frame.f_globals[name] for name in self._names if name in frame.f_globals})
                 self.rows.append(Row(self._line, self._turns[self._line], {name: _state(tensor) for name, tensor in tensors}))
             else:
                 self.left_out += 1

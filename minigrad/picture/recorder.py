@@ -92,8 +92,10 @@ class Recorder:
         for handle in self._handles:
             handle.remove()
         self._outermost = None
-        self.finish()
-        self._watch.close()
+        try:
+            self.finish()
+        finally:
+            self._watch.close()                        # whatever a tensor answers, nothing may go on being watched
 
     def finish(self) -> None:
         """Take down how everything looks at the end."""
