@@ -66,7 +66,7 @@ def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
     for call in recorder.calls:
         for saved in call.saved:
             if saved.slot is not None and saved.slot.tensor is not None and (store := found.get(memory_of(saved.slot.tensor))):
-                was, now = call.versions.get(saved.attribute, (0, 0))
+                was, now = saved.versions
                 name = saved.slot.name or "a result"
                 state = (f"at v{was}, it is v{now} now: its backward raises" if was != now else
                          "freed by its backward" if call.freed else "a write would spoil it")
