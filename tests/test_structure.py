@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "minigrad"
-TOP_LEVEL = {"notebooks", "minigrad", "tests", "requirements.txt", "README.md", "pyproject.toml", "LICENSE"}
+TOP_LEVEL = {"notebooks", "minigrad", "tests", "requirements.txt", "README.md", "pyproject.toml", "LICENSE",
+             "CONTRIBUTING.md", "CHANGELOG.md"}
 
 # From the ground up: a file imports only files above it. A package's line holds for those of its files that have no line.
 LAYERS = """
