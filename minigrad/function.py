@@ -419,9 +419,10 @@ def _arguments(operation: Op, reject: str | None) -> str:
                  f"        return number_form({first}, {operation.number})\n")
     if hasattr(operation.kernel, "check"):
         text += f"    kernel.check({', '.join(arrays)})\n"
-    return text + (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
-                   f"    if common is None:\n        {refuse}\n"
-                   f"    {_tuple(arrays)[1:-1]} = common\n" + (f"    check_result({first}, {', '.join(arrays)})\n" if operation.inplace else ""))
+    text += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
+             f"    if common is None:\n        {refuse}\n"
+             f"    {_tuple(arrays)[1:-1]} = common\n")
+    return text + f"    check_result({first}, {', '.join(arrays)})\n" if operation.inplace else text
 
 
 def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:

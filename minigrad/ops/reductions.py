@@ -64,6 +64,13 @@ def _dtype(dtype: Any) -> Any:
     return None if dtype is None else dtypes.to_numpy(dtype)
 
 
+def _over_all(dim: Any, keepdim: bool) -> bool:
+    """Whether a reduction was called without `dim` (``...``), which then takes no `keepdim` either."""
+    if dim is ... and keepdim:
+        raise TypeError("keepdim needs a dim")
+    return dim is ...
+
+
 def _place(find: Callable, array: np.ndarray, dim: int, keepdim: bool) -> tuple:
     """The element along a dimension that `find` gives the index of (with the dimension kept), and that index."""
     if not array.ndim:
@@ -88,9 +95,9 @@ def _sum_dim(self, dim, keepdim, dtype=None):
 
 
 @public()
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum over all elements, or over the dimensions `dim`."""
-    if dim is None and not keepdim:
+def sum(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum over all elements, or over the dimensions `dim` (None: all of them)."""
+    if _over_all(dim, keepdim):
         return _sum_all(input, _dtype(dtype))
     return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
 
@@ -132,15 +139,15 @@ def _mean_dim(self, dim, keepdim, dtype=None):
 
 
 @public()
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The mean over all elements, or over the dimensions `dim`.
+def mean(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean over all elements, or over the dimensions `dim` (None: all of them).
 
     Raises
     ------
     RuntimeError
         On integers: "mean(): could not infer output dtype. …"
     """
-    if dim is None and not keepdim:
+    if _over_all(dim, keepdim):
         return _mean_all(input, _dtype(dtype))
     return _mean_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
 
@@ -177,13 +184,13 @@ def _prod_all(self, dtype):
     self=lambda grad, self, dim, keepdim, result: _prod_gradient(*(
         x if keepdim or not self.ndim else unsqueeze(x, dim) for x in (grad, result)), self, dim))
 def _prod_dim(self, dim, keepdim, dtype):
-    return _reduce(np.multiply, self, dim, keepdim, dtype=_total_dtype(self, dtype))
+    return _reduce(np.multiply, self, check_dim(dim, self.ndim), keepdim, dtype=_total_dtype(self, dtype))
 
 
 @public()
-def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along a dimension."""
-    return _prod_all(input, _dtype(dtype)) if dim is None else _prod_dim(input, dim, keepdim, _dtype(dtype))
+    return _prod_all(input, _dtype(dtype)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype))
 
 
 def _run(ufunc, array, dim, dtype=None):
@@ -279,11 +286,11 @@ def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable)
         _nonempty(self, dim, name)
         return _place(lambda array, d: find(array, d, keepdims=True), self, dim, keepdim)
 
-    def extreme(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    def extreme(input: Any, dim: Any = ..., keepdim: bool = False, *, other: Any = None) -> Any:
         other = dim if isinstance(dim, Tensor) else other
         if other is not None:
             return elementwise(input, other)
-        return _all(input) if dim is None else _pair(name, _dim(input, dim, keepdim))
+        return _all(input) if _over_all(dim, keepdim) else _pair(name, _dim(input, dim, keepdim))
 
     @op(node=f"A{name}Backward0", tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
         self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
@@ -346,7 +353,7 @@ def _modes(array: np.ndarray, dim: int) -> np.ndarray:
     counts = (rows[..., None] == rows[..., None, :]).sum(-1)
     smallest = np.where(counts == counts.max(-1, keepdims=True), rows, rows.max(-1, keepdims=True)).min(-1, keepdims=True)
     last = rows.shape[-1] - 1 - np.argmax((rows == smallest)[..., ::-1], axis=-1, keepdims=True)
-    return np.moveaxis(last, -1, dim)
+    return np.moveaxis(last, -1, dim).copy()
 
 
 @op(node="MedianBackward1", outputs=("values", "indices"), tex=r"\operatorname{{median}}_{{{dim}}}({self})", self=select_gradient)
@@ -357,9 +364,9 @@ def _median_dim(self, dim, keepdim):
 
 
 @public()
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Any, dim: Any = ..., keepdim: bool = False) -> Any:
     """The middle element (the lower one of two); ``(values, indices)`` along `dim`."""
-    return _median_all(input) if dim is None else _pair("median", _median_dim(input, dim, keepdim))
+    return _median_all(input) if _over_all(dim, keepdim) else _pair("median", _median_dim(input, dim, keepdim))
 
 
 @op(outputs=("values", "indices"), tex=r"\operatorname{{mode}}_{{{dim}}}({self})", self=select_gradient)

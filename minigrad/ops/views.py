@@ -533,7 +533,7 @@ def constant_pad_nd(self, pad, value=0):
                            f"{len(pad)} and input of dimension {self.ndim}")
     pairs = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2]))
     kept = self[tuple(builtins.slice(builtins.max(-a, 0), n - builtins.max(-b, 0)) for n, (a, b) in zip(self.shape, pairs))]
-    return np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs], constant_values=value)
+    return np.ascontiguousarray(np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs], constant_values=value))
 
 
 @op(tex=r"\operatorname{{roll}}({self})", self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
