@@ -46,7 +46,8 @@ float16, float32, float64 = dtype("float16", "Half"), dtype("float32", "Float"),
 int8, int16, int32 = dtype("int8", "Char"), dtype("int16", "Short"), dtype("int32", "Int")
 int64, uint8, bool_ = dtype("int64", "Long"), dtype("uint8", "Byte"), dtype("bool", "Bool")
 ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
-ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64, "bool": bool_}
+ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+           "char": int8, "byte": uint8, "bool": bool_}
 of_numpy = {d.numpy: d for d in ALL}
 
 _default = [float32]

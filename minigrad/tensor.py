@@ -351,6 +351,7 @@ class Tensor:
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.array.nbytes)
     layout = dtypes.strided
+    is_cpu = True
     is_cuda = is_sparse = is_quantized = is_meta = False
 
     def size(self, dim: int | None = None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
-from ..function import PUBLIC, Operand, op, public, shape_error
+from ..function import PUBLIC, Operand, as_tensor, formula, op, public, shape_error
 from ..inplace import check_overlap
 from ..tensor import Tensor, wrap
 
@@ -70,6 +70,15 @@ def _rsub(self, other, *, alpha=1):
 
 
 PUBLIC["rsub"] = _rsub
+_from_number = Tensor.__rsub__
+
+
+def _number_minus(self: Tensor, other: Any) -> Any:
+    """In PyTorch's formulas ``1 - x`` is a subtraction from a tensor, a user's is `rsub`."""
+    return sub(as_tensor(other), self) if formula.running and isinstance(other, (int, float)) else _from_number(self, other)
+
+
+Tensor.__rsub__ = _number_minus
 
 
 @op("__mul__", "__rmul__", "multiply", tex=r"{self} \odot {other}", promote="same", inplace=True, number="MulBackward1",
@@ -637,11 +646,11 @@ def clamp_max(self, max):
 
 # Comparisons and bits ------------------------------------------------------------------------------------------------------
 
-def _comparison(name: str, kernel: Callable, symbol: str) -> Callable:
+def _comparison(name: str, kernel: np.ufunc, symbol: str) -> Callable:
     def compare(self: Tensor, other: Operand):
         return kernel(self, other)
     compare.__name__, compare.__doc__ = name, f"``self {symbol} other``, elementwise, as bool; never recorded."
-    return op(f"__{name}__", promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
+    return op(f"__{name}__", kernel.__name__, promote="same", tex=f"{{self}} {symbol} {{other}}")(compare)
 
 
 eq, ne = _comparison("eq", np.equal, "="), _comparison("ne", np.not_equal, r"\neq")

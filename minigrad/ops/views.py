@@ -661,7 +661,7 @@ def _caster(d: dtypes.dtype) -> Callable:
     return cast
 
 
-for _name, _dtype in {**dtypes.ALIASES}.items():
+for _name, _dtype in dtypes.ALIASES.items():
     setattr(Tensor, _name, _caster(_dtype))
 Tensor.type_as = lambda self, other: self.to(other.dtype)
 Tensor.cpu, Tensor.cuda = lambda self: self, lambda self, device=None: self.to("cuda")
