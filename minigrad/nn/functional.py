@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import random
-from ..dtype import of_numpy, promote
+from ..dtype import int64, of_numpy, promote, uint8
 from ..function import Operand, composite, op, shape_error
 from ..ops import elementwise, linalg, reductions, views
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, where, zeros_of
@@ -587,31 +587,28 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
         "Expected input batch_size (2) to match target batch_size (3)."; "Target 5 is out of bounds."; …
     """
     number = _number(reduction, size_average, reduce)
-    rank, sizes, places = input.array.ndim, list(input.array.shape), list(target.array.shape)
+    rank, sizes, places = input.array.ndim, input.array.shape, target.array.shape
     if rank < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if rank != 1 and sizes[:1] != (places[:1] or [0]):
-        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({(places or [0])[0]}).")
+    if rank != 1 and sizes[:1] != (places[:1] or (0,)):
+        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({(places or (0,))[0]}).")
     if rank == 3 or rank > 4:        # as a picture
         if places[1:] != sizes[2:]:
-            raise RuntimeError(f"Expected target size {sizes[:1] + sizes[2:]}, got {places}")
-        flat = (1, -1) if input.numel() else (0, 0)
+            raise RuntimeError(f"Expected target size {[*sizes[:1], *sizes[2:]]}, got {list(places)}")
+        flat = (1, -1) if input.array.size else (0, 0)
         loss = nll_loss(input.contiguous().view(*sizes[:2], *flat), target.contiguous().view(sizes[0], *flat), weight,
                         ignore_index=ignore_index, reduction=list(_REDUCTIONS)[number])
         return loss if number else loss.view(places)
     if rank < 3 and len(places) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if rank == 4 and len(places) != 3:
-        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(places)}")
-    if rank == 4 and places[1:] != sizes[2:]:
-        raise RuntimeError(f"size mismatch (got input: {sizes} , target: {places}")
-    if target.array.dtype not in (np.int64, np.uint8):
+    if rank == 4:
+        _check_picture(sizes, places, weight)
+    if target.dtype not in (int64, uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
     if weight is not None:
         classes = sizes[0 if rank == 1 else 1]
         if weight.array.shape != (classes,):
-            raise RuntimeError("weight tensor should be defined either for all or no classes" if rank == 4 else
-                               f"weight tensor should be defined either for all {classes} classes or no classes but got "
+            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
                                f"weight tensor of shape: {list(weight.shape)}")
         if weight.dtype is not input.dtype:
             raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {weight.dtype.scalar_type}")
@@ -620,14 +617,22 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
         input, target, weight, number, ignore_index, wrap(np.asarray(total, input.array.dtype)), picked)
 
 
+def _check_picture(sizes: tuple, places: tuple, weight: Tensor | None) -> None:
+    if len(places) != 3:
+        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(places)}")
+    if places[1:] != sizes[2:]:
+        raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(places)}")
+    if weight is not None and weight.numel() != sizes[1]:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+
+
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
-    for position, (name, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"cross_entropy_loss(): argument '{name}' (position {position}) must be Tensor, not "
-                            f"{type(value).__name__}")
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        name, place, bad = ("target", 2, target) if isinstance(input, Tensor) else ("input", 1, input)
+        raise TypeError(f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}")
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     reduction = _legacy_reduction(size_average, reduce, reduction)
