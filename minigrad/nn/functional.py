@@ -83,8 +83,9 @@ def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """Rows of a table: ``(...), (n, k) -> (..., k)``; the padding row never gets a gradient."""
-    if not isinstance(weight, Tensor):
-        raise TypeError(f"embedding(): argument 'weight' (position 1) must be Tensor, not {type(weight).__name__}")
+    for place, name, value in ((1, "weight", weight), (2, "indices", input)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"embedding(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}")
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
