@@ -38,6 +38,8 @@ class LiveGraph:
 
     def redraw(self, result: Any = None) -> None:
         """Draw the notebook's tensors as they are; IPython calls it after every cell."""
+        if result is not None and not result.info.store_history:
+            return                                      # not a cell: a front end asked the kernel something
         names = self._shell.user_ns
         self.changed = changes(self._before, names, notebook_lines(names.get("In", [])))
         self._before, self.figure = state(names), self._draw()

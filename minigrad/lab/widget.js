@@ -61,7 +61,7 @@ function keepKeys(element) {
 const shown = (element) => element.getClientRects().length > 0 && !element.disabled;
 
 function parts(walk) {
-  return [...walk.querySelectorAll("[data-send], svg [tabindex]")].filter((part) => shown(part) && part.closest("[data-walk]") === walk);
+  return [...walk.querySelectorAll("[data-send]:not(input), svg [tabindex]")].filter((part) => shown(part) && part.closest("[data-walk]") === walk);
 }
 
 function render({ model, el }) {
