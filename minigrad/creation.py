@@ -204,9 +204,10 @@ def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = Non
     return finish(to_array(data, self.array.dtype if dtype is None else pick_dtype(dtype, device)), requires_grad)
 
 
-def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+              requires_grad: bool = False) -> Tensor:
     """A tensor of one number in this tensor's dtype."""
-    return full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 Tensor.new_tensor, Tensor.new_full = _new_tensor, _new_full
@@ -220,10 +221,16 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) / step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(v, int) for v in (start, end, step))
     d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
+    if d.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise ValueError("step must be nonzero")
     n = math.ceil((end - start) / step)
     return finish((start + np.arange(n) * step).astype(d), requires_grad)
 
@@ -242,9 +249,11 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
     return finish(values.astype(d), requires_grad)
 
 
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
+             requires_grad: bool = False) -> Tensor:
     """`base` to the powers that `linspace` gives."""
-    return finish(np.power(base, linspace(start, end, steps, dtype=dtypes.float64).array).astype(pick_dtype(dtype)), requires_grad)
+    powers = np.power(base, linspace(start, end, steps, dtype=dtypes.float64).array)
+    return finish(powers.astype(pick_dtype(dtype, device)), requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -254,9 +263,9 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
     return finish(np.eye(n, m, dtype=pick_dtype(dtype, device)), requires_grad)
 
 
-def scalar_tensor(value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of a number."""
-    return finish(np.asarray(value, pick_dtype(dtype)), requires_grad)
+    return finish(np.asarray(value, pick_dtype(dtype, device)), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:

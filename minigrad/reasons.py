@@ -157,6 +157,9 @@ LIST_AS_TUPLE = (
 CROSS_DIM = (
     "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use "
     "torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.")
+SCATTER_REDUCE = (
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use "
+    "torch.scatter_reduce instead for more reduction options.")
 MESHGRID = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 REVERSE_T = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "

@@ -301,7 +301,7 @@ asinh = _function("asinh", np.arcsinh, "Inverse hyperbolic sine", r"\operatornam
 acosh = _function("acosh", np.arccosh, "Inverse hyperbolic cosine", r"\operatorname{{arcosh}} {self}",
                   lambda grad, self: grad * rsqrt(self * self - 1), "arccosh")
 atanh = _function("atanh", np.arctanh, "Inverse hyperbolic tangent", r"\operatorname{{artanh}} {self}",
-                  lambda grad, self: grad * (1 / (1 - pow(self, 2))), "arctanh")
+                  lambda grad, self: grad * 1 / (1 - pow(self, 2)), "arctanh")
 erf = _function("erf", lambda x: np.asarray(np.frompyfunc(math.erf, 1, 1)(x), x.dtype), "The error function",
                 r"\operatorname{{erf}}({self})", lambda grad, self: 2 / math.sqrt(math.pi) * exp(-pow(self, 2)) * grad)
 erfc = _function("erfc", lambda x: np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), x.dtype), "1 minus the error function",
@@ -455,7 +455,7 @@ def logaddexp(self, other: Tensor):
 
 
 @op(tex=r"{self} \ln {other}", promote="float", inplace=True,
-    self=lambda grad, self, other: grad * masked_fill(log(other), logical_and(self == 0, other <= 0), 0),
+    self=lambda grad, self, other: masked_fill(xlogy(grad, other), logical_and(self == 0, other <= 0), 0),
     other=lambda grad, self, other: grad * self / other)
 def xlogy(self, other):
     """``self * log(other)``, and 0 where `self` is 0."""

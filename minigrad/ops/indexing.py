@@ -15,7 +15,7 @@ from ..dtype import refuse
 from ..function import Operand, op, public, return_type, shape_error
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import masked_fill
+from .elementwise import masked_fill, not_implemented
 from .joining import cat
 from .views import _alias, broadcast_to, expand, reshape, select, slice, unsqueeze, view
 
@@ -265,7 +265,7 @@ Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem,
 
 # Along a dimension ---------------------------------------------------------------------------------------------------------
 
-def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
+def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str, src: np.ndarray | None = None) -> tuple:
     """An index tuple that takes ``index[i][j][k]`` for the coordinate `dim` and i, j, k for the others."""
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
@@ -273,10 +273,16 @@ def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
         raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if name == "gather" else "self")
                            + " tensor")
     dim = check_dim(dim, array.ndim)
-    for d, (n, size) in enumerate(zip(index.shape, array.shape)):
-        if d != dim and n > size and index.size:
-            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
-                               f"{list(array.shape)} apart from dimension {dim}")
+    too_large = index.size and any(d != dim and n > size for d, (n, size) in enumerate(zip(index.shape, array.shape)))
+    if src is not None and index.size:
+        too_large = too_large or any(n > (src.shape[check_dim(d, src.ndim)] if src.ndim else 1) for d, n in enumerate(index.shape))
+        if (index.ndim or 1) != (src.ndim or 1):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if too_large:
+        d = next((d for d, (n, size) in enumerate(zip(index.shape, array.shape)) if d != dim and n > size), 0)
+        raise RuntimeError(f"{f'Size does not match at dimension {d} expected' if name == 'gather' else 'Expected'} index "
+                           f"{list(index.shape)} to be no larger than self {list(array.shape)} apart from dimension {dim}"
+                           + (f" and to be no larger size than src {list(src.shape)}" if src is not None else ""))
     return _in_range(index, dim, array, name), dim
 
 
@@ -288,6 +294,8 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
             f"index {bad.flat[0]} is out of bounds for dimension {dim} with size {size}")
     if not array.ndim:
         return ()
+    if not index.ndim:
+        return (index,)
     return tuple(index if d == dim else np.arange(n).reshape(-1, *(1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape))
 
 
@@ -296,17 +304,27 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
 def gather(self, dim, index: Tensor, *, sparse_grad=False):
     """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
     place, dim = _along(index, dim, self, "gather")
+    if not index.size:
+        return np.empty(index.shape, self.dtype)
     return np.array(self[place], order="C") if self.ndim else np.broadcast_to(self, index.shape).copy()
 
 
 def _scattered(self, dim, index, src, write, name="scatter"):
-    place, dim = _along(index, dim, self, name)
-    if isinstance(src, np.ndarray) and src.ndim:
-        if src.dtype != self.dtype:
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-        src = src[tuple(builtins.slice(n) for n in index.shape)]
+    source = isinstance(src, np.ndarray)
+    place, dim = _along(index, dim, self, name, src if source else None)
     out = self.copy()
-    write(out, place, src)
+    if not index.size:
+        return out
+    if source:
+        if src.dtype != self.dtype:
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        src = src[tuple(builtins.slice(n) for n in index.shape)] if src.ndim else src
+    else:
+        src = self.dtype.type(src)
+    if self.ndim:
+        write(out, place, src)
+    else:
+        write(out.reshape(1), np.zeros(index.size, int), src.reshape(-1))
     return out
 
 
@@ -320,16 +338,40 @@ def _scatter(self, dim, index: Tensor, src):
     return _scattered(self, dim, index, src, _put)
 
 
+@op(node="torch::autograd::NotImplemented", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
+    self=lambda grad: not_implemented("aten::scatter"), src=lambda grad: not_implemented("aten::scatter"))
+def _scatter_reduce(self, dim, index: Tensor, src, reduce):
+    if reduce not in REDUCTIONS:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return _scattered(self, dim, index, src, REDUCTIONS[reduce].at)
+
+
+REDUCTIONS = {"add": np.add, "multiply": np.multiply}
+
+
 @public()
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
-    """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0)."""
-    return _scatter(input, dim, index, value if src is None else src)
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0), or with it added or multiplied."""
+    src = value if src is None else src
+    if reduce is None:
+        return _scatter(input, dim, index, src)
+    _warn_of_reduce(src)
+    return _scatter_reduce(input, dim, index, src, reduce)
 
 
 @public(function=False)
-def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
+def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
     """`scatter` in place."""
-    return self._scatter_(dim, index, value if src is None else src)
+    src = value if src is None else src
+    if reduce is None:
+        return self._scatter_(dim, index, src)
+    _warn_of_reduce(src)
+    return self._scatter_reduce_(dim, index, src, reduce)
+
+
+def _warn_of_reduce(src: Any) -> None:
+    if isinstance(src, Tensor):
+        reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=4)
 
 
 @op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
@@ -403,8 +445,13 @@ def _without_repeats(index: Any) -> Any:
     return wrap(np.unique(index.array)) if isinstance(index, Tensor) else np.unique(index)
 
 
-@op(tex="{self}[{index}]", self=lambda grad, self, index: reshape(scatter_add(
-    grad_zeros(grad, (math.prod(self.shape),)), 0, reshape(index % math.prod(self.shape), -1), reshape(grad, -1)), tuple(self.shape)))
+def _take_backward(grad: Any, shape: tuple, index: Any) -> Any:
+    size = math.prod(shape)
+    places = reshape(index % size if size else index, -1)
+    return reshape(scatter_add(grad_zeros(grad, (size,)), 0, places, reshape(grad, -1)), shape)
+
+
+@op(tex="{self}[{index}]", self=lambda grad, self, index: _take_backward(grad, tuple(self.shape), index))
 def take(self, index: Tensor):
     """The elements of the flattened tensor at the given indices."""
     if index.dtype.kind not in "iu":
@@ -454,12 +501,12 @@ def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           + dtypes.of_numpy[mask.dtype].cpp_name)
+                           + dtypes.of_numpy[mask.dtype].scalar_type)
     if self.dtype != source.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
                            f"{dtypes.of_numpy[self.dtype].scalar_type} and {dtypes.of_numpy[source.dtype].scalar_type}")
     shape = np.broadcast_shapes(self.shape, mask.shape)
-    out, mask = np.array(np.broadcast_to(self, shape)), np.broadcast_to(mask, shape)
+    out, mask = np.array(np.broadcast_to(self, shape), order="K" if shape == self.shape else "C"), np.broadcast_to(mask, shape)
     n = int(mask.sum())
     if n > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")

@@ -119,6 +119,8 @@ def bmm(self, mat2):
 
 
 def _times(x: Any, factor: float) -> Any:
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
+        factor = int(factor)
     return x if factor == 1 else x * factor
 
 
@@ -322,6 +324,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
         dims = (range(a.ndim - dims, a.ndim), range(dims))
     left, right = ([check_dim(d, x.ndim) for d in ds] for x, ds in zip((a, b), dims))
     for d, e in zip(left, right):
+        if a.shape[d] != b.shape[e] and 1 in (a.shape[d], b.shape[e]):      # a size of 1 stands for any other
+            a, b = (a, sum(b, e, True)) if a.shape[d] == 1 else (sum(a, d, True), b)
         if a.shape[d] != b.shape[e]:
             raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[d]} in dim {d} and second has "
                                f"size {b.shape[e]} in dim {e}")

@@ -250,7 +250,7 @@ def _squeeze_dim(self, dim):
 
 @op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: reshape(grad, self_sym_sizes))
 def _squeeze_dims(self, dim):
-    return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1))
+    return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1) if dim else ())
 
 
 @public()
@@ -548,7 +548,12 @@ def _roll(self, shifts, dims):
 @public()
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Elements moved along dimensions (without `dims`, in the flattened tensor); what leaves at one end enters at the other."""
-    return _roll(input, shape_of((shifts,)), shape_of((dims,)))
+    shifts, dims = shape_of((shifts,)), shape_of((dims,))
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(shifts) != len(dims) and (dims or len(shifts) > 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return _roll(input, shifts, tuple(check_dim(d, input.ndim) for d in dims))
 
 
 @op(inplace="overlapping", tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))
