@@ -371,7 +371,7 @@ def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any 
 
 def _warn_of_reduce(src: Any) -> None:
     if isinstance(src, Tensor):
-        reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=4)
+        reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=5)
 
 
 @op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
