@@ -165,11 +165,11 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             schedule(node)
 
     before = grad_mode.state.enabled
-    grad_mode.state.set(create_graph)
     passes.running.append((pending, needed, positions))
     check_nan = anomaly.check_nan
     node = None
     try:
+        grad_mode.state.set(create_graph)       # in here, so that an interrupt cannot come between
         while node is not None or ready:
             if node is None:
                 node = heappop(ready)[2]

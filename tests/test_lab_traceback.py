@@ -2,9 +2,11 @@
 import traceback
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 import minigrad as mg
-from minigrad.lab.traceback import shorten
+from minigrad.lab.traceback import install, shorten
 
 
 def frames_of(function):
@@ -34,3 +36,16 @@ def test_a_users_own_function_called_by_the_engine_stays_with_the_way_to_it():
 
 def test_nothing_but_inside_frames_is_left_alone():
     assert shorten(None) is None
+
+
+def test_after_an_interrupt_the_grad_mode_is_what_it_was_before_the_cell():
+    shell = InteractiveShell()
+    install(shell)
+    with capture_output():
+        shell.run_cell("import minigrad as mg\nmg.set_grad_enabled(False)\nraise KeyboardInterrupt")
+        assert mg.is_grad_enabled()
+        shell.run_cell("mg.set_grad_enabled(False)")            # a cell may switch it off for those after it
+        assert not mg.is_grad_enabled()
+        shell.run_cell("mg.set_grad_enabled(True)\nraise KeyboardInterrupt")
+        assert not mg.is_grad_enabled()
+    mg.set_grad_enabled(True)

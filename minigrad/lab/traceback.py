@@ -6,6 +6,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..grad_mode import state
+
 INSIDE = ("minigrad", "numpy", "contextlib")      # and the operations' generated code, whose globals are minigrad's
 
 
@@ -35,5 +37,20 @@ def _show(shell: InteractiveShell, kind: type[BaseException], error: BaseExcepti
 
 
 def install(shell: InteractiveShell) -> None:
-    """Show tracebacks of errors without minigrad's own frames; ``shell.set_custom_exc((), None)`` shows them again."""
+    """Show tracebacks of errors without minigrad's own frames; ``shell.set_custom_exc((), None)`` shows them again.
+
+    And after an interrupt set the grad mode to what it was before the cell: the stop button can strike just as a
+    ``no_grad`` block ends, and then nothing would be recorded any more (in PyTorch too).
+    """
     shell.set_custom_exc((Exception,), _show)
+    before = [state.enabled]
+
+    def starts(info: Any) -> None:
+        before[0] = state.enabled
+
+    def ends(result: Any) -> None:
+        if isinstance(result.error_in_exec, KeyboardInterrupt):
+            state.set(before[0], False)
+
+    shell.events.register("pre_run_cell", starts)
+    shell.events.register("post_run_cell", ends)
