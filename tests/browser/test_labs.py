@@ -30,6 +30,29 @@ CLICKS = """async ({ lab, times }) => {
     }
     return found }"""
 
+# Text that stands out too little from what is behind it, as the browser really draws it; what is switched off may be faint.
+FAINT = """lab => {
+    const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+    const drawn = (colours) => {
+        pixel.clearRect(0, 0, 1, 1)
+        for (const colour of colours) { pixel.fillStyle = colour; pixel.fillRect(0, 0, 1, 1) }
+        return [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255)
+    }
+    const light = ([r, g, b]) => [[r, .2126], [g, .7152], [b, .0722]].reduce((sum, [part, weight]) =>
+        sum + weight * (part <= .03928 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4), 0)
+    const found = []
+    for (const element of lab.querySelectorAll('*')) {
+        const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
+        if (!own || element.closest('svg, :disabled') || !element.getClientRects().length) continue
+        if (getComputedStyle(element).visibility === 'hidden') continue
+        const behind = []
+        for (let e = element; e; e = e.parentElement) behind.unshift(getComputedStyle(e).backgroundColor)
+        const [low, high] = [light(drawn(behind)), light(drawn([...behind, getComputedStyle(element).color]))].sort((a, b) => a - b)
+        const contrast = (high + .05) / (low + .05)
+        if (contrast < 4.5) found.push(`${element.className} ${element.textContent.trim().slice(0, 30)}: ${contrast.toFixed(2)}`)
+    }
+    return found }"""
+
 
 @pytest.fixture
 def labs(lesson, server):
@@ -79,10 +102,35 @@ def test_the_explorer_by_mouse(labs):
         has(page, lab, text)
     lab.get_by_role("button", name="Undo").click()
     has(page, lab, "y.requires_grad is False now, not True.")
-    for theme in ("JupyterLab Dark", "JupyterLab Light"):
-        shown.set_theme(theme)
-        assert shown.too_wide() == []
+    lab.get_by_role("switch", name="x.requires_grad, line 1").click()
+    has(page, lab, "does not have a grad_fn")
+    assert shown.problems == []
+
+
+def test_labs_can_be_read_in_every_theme(labs):
+    shown, found = labs("%%explore\n" + SQUARE, TABLE)
+    lab, gate, page = found.nth(0), found.nth(1), shown.page
+    gate.get_by_label("x.grad").fill("1")
+    gate.get_by_role("group", name="t.requires_grad").get_by_text("True").click()
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    for theme in ("JupyterLab Dark", "JupyterLab Light", "JupyterLab Dark High Contrast"):
+        if theme.endswith("Contrast"):
+            page.evaluate("theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        else:
+            shown.set_theme(theme)
+        for tab in ("graph", "backward", "memory", "time line"):
+            lab.get_by_role("tab", name=tab).click()
+            page.wait_for_function("([lab, tab]) => lab.querySelector(`[data-id='body-${tab}']`)", arg=[lab.element_handle(), tab])
+            page.mouse.move(5, 5)
+            page.wait_for_timeout(250)                          # a change of colour takes a moment
+            assert lab.evaluate(FAINT) == [] and shown.too_wide() == []
+        assert gate.evaluate(FAINT) == []
+        if PICTURES:
+            lab.screenshot(path=str(Path(PICTURES) / f"lab-{theme}.png"))
+    lab.evaluate("lab => { lab.querySelector('.mg-text').style.color = 'transparent' }")
+    assert len(lab.evaluate(FAINT)) == 1                        # the check can fail
     page.emulate_media(forced_colors="active")
+    page.wait_for_timeout(250)
     assert shown.problems == []
 
 
