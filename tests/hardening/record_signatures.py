@@ -57,7 +57,7 @@ BY_HAND = {
     "mg.Tensor.cuda": ["cuda(Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)"],
     "mg.numel": ["numel(Tensor input)"],
     **{f"mg.Tensor.{name}": [f"{name}(*, MemoryFormat? memory_format=None)"]
-       for name in ("float", "double", "half", "int", "long", "short", "bool", "cpu")},
+       for name in ("float", "double", "half", "byte", "char", "int", "long", "short", "bool", "cpu")},
     "mg.unique": ["_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int64_t? dim=None)"],
     "mg.Tensor.unique": ["_unique2(bool sorted=True, bool return_inverse=False, bool return_counts=False, int64_t? dim=None)"],
     "mg.norm": ["linalg_vector_norm(Tensor input, Scalar ord=2, IntArrayRef[1]? dim=None, bool keepdim=False)"],
