@@ -13,7 +13,7 @@ import numpy as np
 from .function import OPS, Op, compile_operation, forward_source, op
 from .grad_mode import state
 from .graph import Node
-from .inplace import check_inplace, check_view
+from .inplace import check_inplace, check_view, count_write
 from .tensor import Tensor, gradient_edge
 
 
@@ -31,7 +31,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
         check_inplace(self, recorded)
         result = operation(self, *args, **kwargs)
         self.array = result.array
-        self._storage.bump()
+        count_write(self)
         if recorded:
             _set_history(self, result._edge[0])
             if self._view is not None:

@@ -257,6 +257,9 @@ passes = _Passes()
 def will_run(node: Node) -> bool:
     """Whether the backward pass under way reaches a node."""
     pending, needed, positions = passes.running[-1]
+    if node in positions and node not in needed and node.__class__ is AccumulateGrad:
+        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+                           "This is currently not supported.")
     return node in pending and (needed is None or node in needed or node in positions)
 
 

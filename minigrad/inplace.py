@@ -64,8 +64,6 @@ def check_inplace(tensor: Tensor, recorded: bool) -> None:
     """Refuse an in-place operation that the graph could not tell the truth about."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"expected a Tensor to write into, got {type(tensor).__name__}")
-    if tensor._inference and not state.inference:
-        raise RuntimeError(reasons.INFERENCE_WRITE)
     if not recorded:
         return
     if tensor._view is not None:
@@ -141,6 +139,13 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
         np.copyto(target, array, where=array != target)
     else:
         target[...] = array
+    count_write(tensor)
+
+
+def count_write(tensor: Tensor) -> None:
+    """Count a write in the version. PyTorch refuses one to an inference tensor here, when it has been done already."""
+    if tensor._inference and not state.inference:
+        raise RuntimeError(reasons.INFERENCE_WRITE)
     tensor._storage.bump()
 
 

@@ -195,10 +195,12 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             continue
         is_input = any(value is a for a in args)
         is_dirty = any(value is d for d in node.dirty_tensors)
-        returned = value
-        if is_input and not is_dirty:
-            value = view_of(value, value.array)
-        differentiable = value.array.dtype.kind == "f" and not any(returned is n for n in node.non_differentiable)
+        differentiable = value.array.dtype.kind == "f" and not any(value is n for n in node.non_differentiable)
+        if is_input and value.requires_grad and not (recorded and differentiable):
+            value = value.detach()
+        elif is_input and not is_dirty:
+            with no_grad():
+                value = view_of(value, value.array)
         if recorded and differentiable and is_input and is_dirty:
             rebase_history(value, node)
         elif recorded and differentiable:

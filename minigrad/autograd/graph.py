@@ -115,6 +115,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock, seen = threading.Lock(), {}
     nodes = [gradient_edge(t)[0] for t in tensors]
+    if None in nodes:
+        raise AssertionError("Expected gradient function to be set")
 
     def collect(i: int) -> Callable:
         def hook(grad: Tensor) -> None:

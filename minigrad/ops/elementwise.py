@@ -486,6 +486,7 @@ def lerp(self, end, weight):
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
 def addcmul(self, tensor1, tensor2, *, value=1):
     """``self + value * tensor1 * tensor2``, elementwise."""
+    refuse(self, "b", "addcmul_cpu_out")
     return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
 
 

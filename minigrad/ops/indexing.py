@@ -411,11 +411,37 @@ def index_select(self, dim, index: Tensor):
     return self[_rows(self, dim, index, "index_select")].copy()
 
 
+def _source_fits(self, dim, index, source, name):
+    """What PyTorch says of slices that cannot be put at the given indices."""
+    dim = check_dim(dim, self.ndim)
+    added, counts = name == "index_add_", source.shape[dim] if dim < source.ndim else 1
+    sides = [shape[:dim] + shape[dim + 1:] for shape in (self.shape, source.shape)]
+    names = [dtypes.of_numpy[x.dtype].scalar_type for x in (self, source)]
+    if not added and self.ndim and source.ndim and self.ndim != source.ndim:
+        raise IndexError(f"{name}(): When source and destination are not scalars, their dimensionality must match. Source "
+                         f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})")
+    if names[0] != names[1]:
+        raise RuntimeError(f"{name}(): self ({names[0]}) and source ({names[1]}) must have the same scalar type" if added else
+                           f"{name}(): self and source expected to have the same dtype, but got (self) {names[0]} and (source) {names[1]}")
+    if not added and sides[0] != sides[1]:
+        raise RuntimeError(f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                           f"{' '.join(map(str, sides[0]))} at dimension {dim} and source slice shape: {' '.join(map(str, sides[1]))} "
+                           "at dimension 0.")
+    if index.size != counts:
+        raise (RuntimeError if added else IndexError)(
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim){':' if added else ''} ({counts})"
+            + (f", for dim: {dim}" if added else ""))
+    if added and sides[0] != sides[1]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+                           f"{list(self.shape)} source.shape = {list(source.shape)}")
+
+
 @op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})",
     self=lambda grad: grad,
     source=lambda grad, dim, index, source, source_dim, alpha: index_select(grad, dim, index) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
+    _source_fits(self, dim, index, source, "index_add_")
     out = self.copy()
     np.add.at(out, _rows(self, dim, index, "index_add"), source if alpha == 1 else source * alpha)
     return out
@@ -426,6 +452,7 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
     source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
+    _source_fits(self, dim, index, source, "index_copy_")
     out = self.copy()
     out[_rows(self, dim, index, "index_copy")] = source
     return out

@@ -51,7 +51,7 @@ def _replay(pipe: Connection, lines: list[str]) -> None:
 
 
 def _messages(target: Any, *args: Any) -> Iterator[tuple[str, Any]]:
-    """What a child tells, and at last ``("exit", its exit code)``, which is negative if a signal ended it."""
+    """What a child tells, and at last ``("exit", its exit code)``, which is not 0 if PyTorch ended it."""
     receiver, sender = _spawn.Pipe(duplex=False)
     process = _spawn.Process(target=target, args=(sender, *args), daemon=True)
     process.start()
@@ -62,6 +62,8 @@ def _messages(target: Any, *args: Any) -> Iterator[tuple[str, Any]]:
         except EOFError:
             break
     process.join()
+    if process.exitcode == 1:       # what Python itself ends with after an exception
+        raise RuntimeError("the fuzzer failed: see above")
     yield "exit", process.exitcode
 
 

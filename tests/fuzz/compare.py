@@ -1,6 +1,7 @@
 """Run a program line by line in two libraries, or in one against a record, and find the first difference."""
 from __future__ import annotations
 
+import copy
 import re
 import warnings
 from typing import Any, NamedTuple
@@ -40,7 +41,7 @@ class Run:
         self.gradients: list[tuple[Any, int]] = []      # what backward passes have made, with the version it had then
         self.made_in_backward: list[range] = []
         self.single = False                             # has there been a float32 tensor?
-        self.names: dict[str, Any] = {"mg": library, "log": self._log, "look": self._look}
+        self.names: dict[str, Any] = {"mg": library, "copy": copy, "log": self._log, "look": self._look}
 
     def _log(self, *values: Any) -> None:
         self.outcome["log"].append(look.plain(values))
@@ -80,7 +81,7 @@ class Run:
                 known = {look.address(t) for n, t in tensors.items() if not any(t is g for g in made)}
                 made = [g for g in made if look.is_tensor(g) and look.address(g) not in known]
                 old = {id(g) for g, _ in self.gradients}
-                self.gradients += [(g, g._version) for g in made if g.numel() and id(g) not in old]
+                self.gradients += [(g, g._version) for g in made if g.numel() and id(g) not in old and not g.is_inference()]
         return outcome
 
 

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from . import wider
 from .look import address
 
 SHAPES = [(), (1,), (2,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 1, 2), (2, 2, 3), (4, 2), (0,), (2, 0)]
@@ -127,7 +128,8 @@ class Writer:
         statement = self.simple()
         if self.chance(0.14):
             more = f"; {self.simple()}" if self.chance(0.3) else ""
-            statement = f"with mg.{self.pick('no_grad', 'no_grad', 'no_grad', 'enable_grad')}(): {statement}{more}"
+            entered = wider.context(self) if self.chance(0.3) else self.pick("mg.no_grad()", "mg.no_grad()", "mg.no_grad()", "mg.enable_grad()")
+            statement = f"with {entered}: {statement}{more}"
         return statement
 
     def simple(self) -> str:
@@ -213,7 +215,7 @@ EXPRESSIONS: dict[Statement, int] = {
     lambda w: f"{w.floating()}.{w.rng.choice(UNARY[:-2])}()": 6,
     binary: 10, reduce: 7, matmul: 3, join: 3, convert: 5,
     lambda w: w.view(w.tensor()): 10,
-    lambda w: f"{w.tensor()} * {w.number()}": 4,
+    lambda w: f"{w.tensor()} * {w.number()}": 4, **wider.EXPRESSIONS,
 }
 
 
@@ -292,7 +294,7 @@ def gradient(w: Writer) -> str:
 
 STATEMENTS: dict[Statement, int] = {
     create: 6, several: 3, in_place: 12, assign: 6, flags: 7, hook: 5, backward: 8, gradient: 4,
-    lambda w: (lambda expression: f"{w.new()} = {expression}")(w.expression()): 40,
+    lambda w: (lambda expression: f"{w.new()} = {expression}")(w.expression()): 40, **wider.STATEMENTS,
 }
 
 

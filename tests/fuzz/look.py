@@ -96,8 +96,10 @@ class _Look:
         return next((version for gradient, version in self.gradients
                      if address(gradient) == begin), None)
 
-    def version(self, t: Any) -> int | None:
+    def version(self, t: Any) -> int | str | None:
         """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
+        if t.is_inference():
+            return attempt(lambda: t._version)
         first = self.first_version(t) or 0
         return None if not t.numel() else t._version - first if t._version >= first else t._version     # less: after .data
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 SIMPLER = [(re.compile(pattern), new) for pattern, new in [
-    (r"^with mg\.\w+\(\): ", ""), (r"; .*$", ""), (r"^v\d+ = .*; (v\d+ = )", r"\1"),
+    (r"^with mg\..*?\): ", ""), (r"; .*$", ""), (r"^v\d+ = .*; (v\d+ = )", r"\1"),
     (r", requires_grad=True", ""), (r", dtype=mg\.\w+", ""), (r", keepdim=True", ""),
     (r", alpha=2", ""), (r", (create_graph|retain_graph|allow_unused)=True", ""), (r"(create_graph|retain_graph)=True", ""),
     (r"(\w+ = ).*", r"\1mg.tensor([1.0, 2.0], requires_grad=True)"), (r"(\w+ = ).*", r"\1mg.tensor([1.0, 2.0])"),
