@@ -422,7 +422,9 @@ def _arguments(operation: Op, reject: str | None) -> str:
     text += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
              f"    if common is None:\n        {refuse}\n"
              f"    {_tuple(arrays)[1:-1]} = common\n")
-    return text + f"    check_result({first}, {', '.join(arrays)})\n" if operation.inplace else text
+    if operation.inplace:
+        text += f"    check_memory({', '.join(operation.tensor_params)})\n    check_result({first}, {', '.join(arrays)})\n"
+    return text
 
 
 def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:

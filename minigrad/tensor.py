@@ -239,7 +239,7 @@ class Tensor:
             self._grad = wrap(np.empty_like(self.array)).copy_(grad) if self._grad is None else self._grad + grad
         elif self._grad is None:
             grad = np.asarray(grad)
-            if grad.strides != self.array.strides:      # .grad lies in memory as its tensor does
+            if grad.shape == self.array.shape and grad.strides != self.array.strides:      # .grad lies in memory as its tensor does
                 grad, laid_out = np.empty_like(self.array), grad
                 grad[...] = laid_out
             self._grad = wrap(grad)
@@ -255,7 +255,9 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory with no history *and a version counter of its own*: writes through it go unnoticed."""
-        return wrap(self.array, Storage(self._storage.buffer))
+        result = wrap(self.array, Storage(self._storage.buffer))
+        result._inference = self._inference
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -384,7 +386,7 @@ class Tensor:
 
     def type(self, dtype: Any = None) -> Any:
         """PyTorch's name of the tensor's type, for example ``torch.FloatTensor``; with a dtype, the tensor cast to it."""
-        return f"torch.{self.dtype.scalar_type}Tensor" if dtype is None else self._cast(dtypes.to_numpy(dtype))
+        return f"torch.{self.dtype.scalar_type}Tensor" if dtype is None else self.to(dtype)
 
     def item(self) -> float | int | bool:
         """The only element as a Python number.

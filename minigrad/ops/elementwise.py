@@ -42,7 +42,7 @@ def _no_bool(self: Any, other: Any, alpha: float = 1) -> None:
             "`logical_not()` operator instead.")
 
 
-def _checked_by(check: Callable, inplace: bool = False) -> Callable:
+def checked_by(check: Callable, inplace: bool = False) -> Callable:
     """Let a kernel's arguments be checked as they came, before they are cast to one type (`inplace`: only to write in place)."""
     def mark(kernel: Callable) -> Callable:
         setattr(kernel, "check_target" if inplace else "check", check)
@@ -53,7 +53,7 @@ def _checked_by(check: Callable, inplace: bool = False) -> Callable:
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-@_checked_by(_no_bool)
+@checked_by(_no_bool)
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
@@ -62,7 +62,7 @@ def sub(self, other, *, alpha=1):
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
-@_checked_by(_no_bool)
+@checked_by(_no_bool)
 def _rsub(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     _no_bool(self, other)
@@ -212,7 +212,7 @@ def _pow_scalar(self, exponent):
 
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward1", promote="same", inplace=True,
-    self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * pow(self, exponent - 1))),
+    self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * pow(self, sub(exponent, 1)))),
     exponent=lambda grad, self, exponent, result:
         grad * where(logical_and(self == 0, exponent >= 0), 0.0, result * log(self)))
 def _pow_tensor(self, exponent):
@@ -474,7 +474,7 @@ def _one_type(self: np.ndarray, end: np.ndarray, weight: Any) -> None:
 @op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self))
-@_checked_by(_one_type)
+@checked_by(_one_type)
 def lerp(self, end, weight):
     """From `input` (weight 0) to `end` (weight 1) on a straight line."""
     refuse(self, "biu", "lerp_kernel_tensor")
@@ -562,7 +562,7 @@ def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
 
 @op(node="MaskedFillBackward1", scalar="MaskedFillBackward0", inplace="overlapping", tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
     self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0))
-@_checked_by(_mask_fits, inplace=True)
+@checked_by(_mask_fits, inplace=True)
 def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
     if np.ndim(value):
@@ -586,7 +586,7 @@ def _bounds_fit(target: np.ndarray, *bounds: Any) -> None:
 
 @op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0))
-@_checked_by(_bounds_fit, inplace=True)
+@checked_by(_bounds_fit, inplace=True)
 def _clamp_numbers(self, min, max):
     return _clipped(self, min, max)
 
@@ -631,7 +631,7 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 @op(node="ClampMinBackward1", scalar="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
     self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))
-@_checked_by(_bounds_fit, inplace=True)
+@checked_by(_bounds_fit, inplace=True)
 def clamp_min(self, min):
     """Limited from below."""
     return _clipped(self, min, None)
@@ -639,7 +639,7 @@ def clamp_min(self, min):
 
 @op(node="ClampMaxBackward1", scalar="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
     self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))
-@_checked_by(_bounds_fit, inplace=True)
+@checked_by(_bounds_fit, inplace=True)
 def clamp_max(self, max):
     """Limited from above."""
     return _clipped(self, None, max)
@@ -755,7 +755,7 @@ def _filled_once(target: np.ndarray, value: Any) -> None:
 
 
 @op(node="FillBackward3", scalar="FillBackward2", inplace="overlapping", self=lambda grad: zeros_of(grad), value=lambda grad: grad)
-@_checked_by(_filled_once, inplace=True)
+@checked_by(_filled_once, inplace=True)
 def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
     return np.full_like(self, dtypes.number_in(value, self.dtype))

@@ -55,6 +55,8 @@ def grad_zeros(grad: Any, sizes: tuple) -> Any:
 def _checked(array, indices):
     """Index, with PyTorch's words for what does not fit."""
     arrays = [getattr(i, "array", i) for i in indices]
+    if len(arrays) > array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {array.ndim} (got {len(arrays)})")
     position = count = 0
     for i in arrays:
         size = array.shape[position] if position < array.ndim else 0

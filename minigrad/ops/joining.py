@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import Size, refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
+from .elementwise import zeros_of
 from .views import _contiguous, expand, flatten, narrow, reshape, select, shape_of, slice, sum_to_size, unsqueeze, view
 
 # Splitting -----------------------------------------------------------------------------------------------------------------
@@ -48,6 +49,9 @@ def _splitting(names: tuple[str, str], node: str, view: bool, doc: str) -> tuple
 
     def with_sizes(self, split_sizes, dim=0):
         given, dim = dim, _parts_of(self, dim)
+        if any(n < 0 for n in split_sizes):
+            raise RuntimeError("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
+                               f"{list(split_sizes)}")
         if builtins.sum(split_sizes) != self.shape[dim]:
             raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
                                f"dimension {given}), but got split_sizes={list(split_sizes)}")
@@ -159,7 +163,7 @@ def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
     parts, start = [], 0
     for size in sizes:
         if size == (0,):
-            parts.append(slice(reshape(grad, -1), 0, 0, 0))
+            parts.append(zeros_of(slice(reshape(grad, -1), 0, 0, 0)))
             continue
         n = size[dim % len(size)]
         parts.append(slice(grad, dim, start, start + n))

@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
+from ..engine import can_sum_to
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
@@ -93,10 +94,12 @@ def mm(self, mat2):
     return self * mat2 if self.shape[1] == 1 else self @ mat2      # BLAS would lose the sign of a zero
 
 
-def _check_mm(a, b):
+def _check_mm(a, b, added=None):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
     _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", a, b)
+    if added is not None and not can_sum_to((len(a), b.shape[1]), added.shape):
+        raise expand_error(added, (len(a), b.shape[1]))
     if a.size and b.size:
         refuse(a, "b", "addmm_impl_cpu_")
 
@@ -136,13 +139,8 @@ def addmm(self, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     if mat1.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor" if mat1.ndim != 2 else
                            f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
-    _check_mm(mat1, mat2)
-    product = _times(mat1 @ mat2, alpha)
-    try:
-        product += _times(self, beta)
-    except ValueError:
-        raise expand_error(self, product.shape) from None
-    return product
+    _check_mm(mat1, mat2, self)
+    return _times(mat1 @ mat2, alpha) + _times(self, beta)
 
 
 @op(tex="{self} + {mat} {vec}", inplace=True, self=lambda grad, beta: _times(grad, beta),

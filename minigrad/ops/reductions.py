@@ -13,8 +13,23 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
 from ..function import op, public, return_type
+from ..grad_mode import state
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import abs, exp, isnan, log, logical_not, masked_fill, maximum, minimum, pow, sgn, where, zeros_of
+from .elementwise import (
+    abs,
+    checked_by,
+    exp,
+    isnan,
+    log,
+    logical_not,
+    masked_fill,
+    maximum,
+    minimum,
+    pow,
+    sgn,
+    where,
+    zeros_of,
+)
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
 from .views import _sum_all, dims_of, expand, flip, narrow, reshape, unsqueeze
@@ -60,8 +75,13 @@ def _as_dims(dim: Any) -> Any:
     return (dim,) if isinstance(dim, int) else None if dim is None else tuple(dim)
 
 
-def _dtype(dtype: Any) -> Any:
-    return None if dtype is None else dtypes.to_numpy(dtype)
+def _dtype(dtype: Any, input: Any = None) -> Any:
+    if dtype is None:
+        return None
+    wanted = dtypes.to_numpy(dtype)
+    if wanted.kind != "f" and isinstance(input, Tensor) and input.requires_grad and state.recording:
+        raise RuntimeError(f"Autograd not support dtype: {dtypes.of_numpy[wanted].scalar_type}")
+    return wanted
 
 
 def _over_all(dim: Any, keepdim: bool) -> bool:
@@ -98,8 +118,8 @@ def _sum_dim(self, dim, keepdim, dtype=None):
 def sum(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over all elements, or over the dimensions `dim` (None: all of them)."""
     if _over_all(dim, keepdim):
-        return _sum_all(input, _dtype(dtype))
-    return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
+        return _sum_all(input, _dtype(dtype, input))
+    return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype, input))
 
 
 @op(node="NansumBackward0", tex=r"\sum {self}",
@@ -190,7 +210,7 @@ def _prod_dim(self, dim, keepdim, dtype):
 @public()
 def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along a dimension."""
-    return _prod_all(input, _dtype(dtype)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype))
+    return _prod_all(input, _dtype(dtype, input)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype, input))
 
 
 def _run(ufunc, array, dim, dtype=None):
@@ -205,6 +225,7 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
 
 
 @op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})", self=lambda grad, dim: _backwards(cumsum, grad, dim))
+@checked_by(lambda self, dim, dtype: refuse(self, "b", "cumsum_out_cpu"), inplace=True)
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
     return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)))
@@ -227,6 +248,7 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
 
 @op(inplace=True, tex=r"\operatorname{{cumprod}}_{{{dim}}}({self})",
     self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
+@checked_by(lambda self, dim, dtype: refuse(self, "b", "cumprod_out_cpu"), inplace=True)
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
     return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)))
@@ -358,8 +380,8 @@ def _modes(array: np.ndarray, dim: int) -> np.ndarray:
 
 @op(node="MedianBackward1", outputs=("values", "indices"), tex=r"\operatorname{{median}}_{{{dim}}}({self})", self=select_gradient)
 def _median_dim(self, dim, keepdim):
-    refuse(self, "b", "median_out")
     _nonempty(self, dim, "median")
+    refuse(self, "b", "median_out")
     return _place(_middle, self, dim, keepdim)
 
 

@@ -542,7 +542,7 @@ def _roll(self, shifts, dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if dims and not self.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return np.ascontiguousarray(np.roll(self, shifts, dims or None)) if self.ndim else self.copy()
+    return np.ascontiguousarray(np.roll(self, shifts, [check_dim(d, self.ndim) for d in dims] or None)) if self.ndim else self.copy()
 
 
 @public()

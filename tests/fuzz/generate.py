@@ -128,7 +128,7 @@ class Writer:
         statement = self.simple()
         if self.chance(0.14):
             more = f"; {self.simple()}" if self.chance(0.3) else ""
-            entered = wider.context(self) if self.chance(0.3) else self.pick("mg.no_grad()", "mg.no_grad()", "mg.no_grad()", "mg.enable_grad()")
+            entered = "mg.no_grad()" if self.chance(0.6) else self.pick("mg.enable_grad()", wider.context(self), wider.context(self))
             statement = f"with {entered}: {statement}{more}"
         return statement
 
@@ -196,10 +196,11 @@ def matmul(w: Writer) -> str:
 def join(w: Writer) -> str:
     a = w.tensor()
     same = w.tensor(lambda t: t.shape == w.names[a].shape)
-    d = w.dim(a)
+    d, sortable = w.dim(a), a if w.names[a].numel() <= 16 else f"{a}[:1]"      # beyond 16, PyTorch's order of equals has no rule
     return w.pick(f"mg.cat([{a}, {same}], {d})", f"mg.stack([{a}, {same}], {d})", f"mg.stack([{a}, {same}])",
                   f"mg.cat([{a}, {w.tensor()}])", f"{a}.gather({d}, mg.zeros_like({a}, dtype=mg.int64))", f"{a}.repeat(2, 1)",
-                  f"{a}.flip({d})", f"{a}.index_select({d}, mg.tensor([0, 0]))", f"{a}.sort({d})[0]", f"{a}.tril()", f"{a}.clamp(min=0.5)",
+                  f"{a}.flip({d})", f"{a}.index_select({d}, mg.tensor([0, 0]))", f"{sortable}.sort({d})[0]",
+                  f"{a}.tril()", f"{a}.clamp(min=0.5)",
                   f"{a}.clamp(-1, 1)")
 
 
@@ -222,7 +223,8 @@ EXPRESSIONS: dict[Statement, int] = {
 def several(w: Writer) -> str:
     a = w.tensor()
     d = w.dim(a)
-    op = w.pick(f"unbind({d})", f"split(1, {d})", f"chunk(2, {d})", f"max({d})", f"min({d})", f"sort({d})")
+    op = w.pick(f"unbind({d})", f"split(1, {d})", f"chunk(2, {d})", f"max({d})", f"min({d})",
+                f"sort({d})" if w.names[a].numel() <= 16 else "unbind()")
     return f"{w.new()}, {w.new()} = {a}.{op}"
 
 

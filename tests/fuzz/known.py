@@ -10,6 +10,7 @@ KNOWN: dict[str, str] = {
         "a gradient that is a view of an inner tensor in PyTorch",
     r"^error [|] RuntimeError: unsupported operation: more than one element[^|]*[|] None":
         "a gradient that is expanded in PyTorch",
+    r"^look.tensors.#.grad.storage_offset [|] 0 [|] 0$": "a gradient that is a view of an inner tensor in PyTorch",
     r"^look.tensors.#.name [|] # [|] #": "a gradient that two inputs share, which is one tensor in PyTorch",
     r"^(look|error)[^|]* [|] RuntimeError: one of the variables ([^|]*) [|] RuntimeError: one of the variables \2$":
         "the version of a gradient in a text, which depends on how it was added up",

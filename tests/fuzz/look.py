@@ -152,7 +152,7 @@ def saved_names(node: Any) -> list[str]:
     if type(node) not in _saved_names:
         names = [f"_saved_{n}" for n in node._remembered()] if hasattr(node, "_remembered") else [
             n for n in dir(node) if n.startswith("_saved_") and n != "_saved_tensors"]
-        _saved_names[type(node)] = sorted(names)
+        _saved_names[type(node)] = sorted(n for n in names if n.isidentifier())     # a user's Function numbers them
     return _saved_names[type(node)]
 
 

@@ -25,7 +25,8 @@ def function(w: Writer) -> str:
     declared = [n for n in w.names if n[0] == "F"]
     if not declared or w.chance(0.3):
         forward, backward = w.rng.choice(FUNCTIONS)
-        return (f"F{len(declared)} = type('F{len(declared)}', (mg.autograd.Function,), {{'forward': staticmethod(lambda ctx, x: {forward}), "
+        name = f"F{len(declared)}"
+        return (f"{name} = type('{name}', (mg.autograd.Function,), {{'forward': staticmethod(lambda ctx, x: {forward}), "
                 f"'backward': staticmethod(lambda ctx, g{', h' if 'h' in backward else ''}: {backward})}})")
     return f"{w.new()} = {w.rng.choice(declared)}.apply({w.floating()})"
 
@@ -66,7 +67,7 @@ def index(w: Writer) -> str:
                   f"{a}.nonzero()", f"{a}.roll(1, {d})", f"{a}.triu()", f"{a}.diag()" if w.names[a].dim() < 3 else f"{a}.triu()",
                   f"mg.where({a} > 0, {a}, 0.0)", f"{a}.index_put((mg.tensor([0]),), {b})", f"{a}.repeat_interleave(2, {d})",
                   f"{a}.unflatten(0, (-1, 1))", f"{a}.swapaxes(0, -1)", f"{a}.unfold({d}, 1, 1)", f"{a}.tensor_split(2, {d})[0]",
-                  f"{a}.diff()", f"{a}.as_strided((1, 2), (1, 0))", f"{a}.split([1, {w.names[a].shape[0] - 1}])[0]")
+                  f"{a}.diff()", f"{a}.as_strided((1, 2), (1, 0))", f"{a}.split([1, {a}.shape[0] - 1])[0]")
 
 
 def promote(w: Writer) -> str:
@@ -91,10 +92,12 @@ def copied(w: Writer) -> str:
 
 def asked(w: Writer) -> str:
     """What can be asked of a tensor besides what a look sees."""
-    a = w.pick(*w.made) if w.made & set(w.names) else w.tensor()
+    made = sorted(w.made & set(w.names))
+    a = w.rng.choice(made) if made else w.tensor()
     return "log({})".format(w.pick(
-        f"str({a})", f"repr({a})", f"{a}.tolist()", f"{a}.item()", f"float({a})", f"int({a})", f"bool({a})", f"len({a})", f"{a}.is_contiguous()",
-        f"{a}.size()", f"{a}.nelement()", f"{a}.type()", f"mg.equal({a}, {w.tensor()})", f"{a}.is_inference()", f"{a}._is_view()",
+        f"str({a})", f"repr({a})", f"{a}.tolist()", f"{a}.item()", f"float({a})", f"int({a})", f"bool({a})", f"len({a})",
+        f"{a}.is_contiguous()", f"{a}.size()", f"{a}.nelement()", f"{a}.type()", f"mg.equal({a}, {w.tensor()})",
+        f"{a}.is_inference()", f"{a}._is_view()",
         f"[x.shape for x in {a}]", f"{a}.is_floating_point()", f"{a}.element_size()", f"list({a}.shape)"))
 
 
@@ -117,7 +120,8 @@ def in_place(w: Writer) -> str:
     zeros = f"mg.zeros_like({a}, dtype=mg.int64)"
     return f"{a}." + w.pick(f"scatter_({d}, {zeros}, 2.0)", f"index_fill_({d}, mg.tensor([0]), 2.0)", "clamp_(min=0)", f"lerp_({b}, 0.5)",
                             f"addcmul_({b}, {b})", "transpose_(0, -1)", "squeeze_(0)", "swapaxes_(0, -1)", "tril_()", "cumsum_(0)",
-                            "round_()", "floor_()", "masked_fill_(" + a + " > 0, mg.tensor(2.0))", "index_put_((mg.tensor([0]),), mg.tensor(1.0))",
+                            "round_()", "floor_()", f"masked_fill_({a} > 0, mg.tensor(2.0))",
+                            "index_put_((mg.tensor([0]),), mg.tensor(1.0))",
                             "sign_()", "nan_to_num_()", "bitwise_not_()", "logical_not_()", f"pow_({b})", f"atan2_({b})", "remainder_(2)",
                             "floor_divide_(2)", "detach().numpy().fill(1)")
 
