@@ -1,7 +1,7 @@
-"""``why(y, "grad")``: why a tensor is as it is, in a few sentences with the names and lines that did it, and what to write instead.
+"""``why(y, "grad")``: why a tensor is as it is, with the names and lines that did it, and what to write instead.
 
-Two witnesses are asked: the tensor (its flags, and the graph by the public node protocol, so PyTorch's tensors can be asked
-too) and the text of the program, which knows of what was not recorded. The rules stand in `reasons`, in one table.
+Two witnesses are asked: the tensor (its flags, and the graph by the public node protocol, so PyTorch's tensors can be
+asked too) and the text of the program, which knows of what was not recorded. The rules stand in `reasons`.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DETACHES = ("detach", "data", "numpy", "item", "tolist")
 
 @dataclass(frozen=True)
 class Line:
-    """A statement of the program: where it is in words, its text, and the line that switched the recording off around it."""
+    """A statement of the program: its text, where it is in words, and what switched the recording off around it."""
 
     node: ast.stmt
     text: str
@@ -75,7 +75,8 @@ def why(tensor: Any, attribute: str = "grad", name: str = "") -> Why:
     return explained(tensor, attribute, name, names, _program(frame.f_code.co_filename, frame.f_lineno))
 
 
-def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], lines: Iterable[Line], raised: str = "") -> Why:
+def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], lines: Iterable[Line],
+              raised: str = "") -> Why:
     """`why` with all that it needs: the program's names, and its statements in the order in which they ran."""
     if attribute not in RULES:
         raise ValueError(f"why() explains {', '.join(RULES)}, not {attribute!r}")
@@ -84,10 +85,10 @@ def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], 
     return Why(f"{found.name}.{attribute} is {value or getattr(found, attribute)}", *explain(found, attribute))
 
 
-# The program's text --------------------------------------------------------------------------------------------------------
+# The program's text ---------------------------------------------------------------------------------------------------
 
 def lines_of(source: str, place: str = "") -> list[Line]:
-    """The statements of a program, with the block that switches the recording off around each; `place` says whose lines they are."""
+    """The statements of a program, in order; `place` says whose lines they are, " of cell 3"."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -108,7 +109,8 @@ def _statements(body: list[ast.stmt], source: str, place: str, block: str) -> It
         header = ", ".join(map(ast.unparse, getattr(node, "items", None) or getattr(node, "decorator_list", [])))
         off = f"`{'with ' * isinstance(node, ast.With)}{header}`, {where}" if OFF.search(header) else block
         yield from _statements([part for part in inner if isinstance(part, ast.stmt)], source, place, off)
-        yield from _statements([s for part in inner if not isinstance(part, ast.stmt) for s in part.body], source, place, off)
+        yield from _statements([s for part in inner if not isinstance(part, ast.stmt) for s in part.body], source,
+                               place, off)
 
 
 def _program(filename: str, line: int) -> list[Line]:
@@ -130,7 +132,7 @@ def notebook_lines(cells: list[str]) -> list[Line]:
     return found
 
 
-# The facts -----------------------------------------------------------------------------------------------------------------
+# The facts ------------------------------------------------------------------------------------------------------------
 
 def facts(tensor: Any, name: str, names: Mapping[str, Any], lines: list[Line], raised: str = "") -> Facts:
     """Ask both witnesses about a tensor; `raised` is what the last backward() call raised, if that is known."""
@@ -151,10 +153,12 @@ def facts(tensor: Any, name: str, names: Mapping[str, Any], lines: list[Line], r
     return Facts(
         name or "this tensor", tensor.requires_grad, tensor.is_leaf, tensor.retains_grad,
         (tensor.is_leaf or tensor.retains_grad) and tensor.grad is not None,
-        tensor.is_floating_point() or tensor.is_complex(), str(tensor.dtype), node_name(tensor.grad_fn) if tensor.grad_fn else "",
+        tensor.is_floating_point() or tensor.is_complex(), str(tensor.dtype),
+        node_name(tensor.grad_fn) if tensor.grad_fn else "",
         how=_how(made, before, name), made=str(made or ""), block=made.block if made else "",
         late=_text(_first(after, lambda line: any(_sets_flag(line.node, n, True) for n in inputs))),
-        off=_text(_last(after, lambda line: _sets_flag(line.node, name, False) or _called(line.node, "detach_") == name)),
+        off=_text(_last(after, lambda line: _sets_flag(line.node, name, False)
+                        or _called(line.node, "detach_") == name)),
         inputs=inputs, requiring=requiring, backward=str(backward or ""), root=root,
         reached=_reaches(tensors[root], tensor) if root in tensors else None,
         cut=_text(_last(lines, lambda line: _cuts(line, name))),
@@ -211,7 +215,8 @@ def _cuts(line: Line, name: str) -> bool:
     """Whether a line uses the tensor where the graph does not see it."""
     if name not in _names(line.node):
         return False
-    return bool(line.block) or any(isinstance(part, ast.Attribute) and part.attr in DETACHES and ast.unparse(part.value) == name
+    return bool(line.block) or any(isinstance(part, ast.Attribute) and part.attr in DETACHES
+                                   and ast.unparse(part.value) == name
                                    for part in ast.walk(line.node))
 
 

@@ -179,7 +179,8 @@ def test_a_computed_tensor_of_another_cell_cannot_run_again(shell, explore):
 
 def test_a_cell_runs_twice(explore):
     explore(SQUARE)
-    explorer = explore(SQUARE)                             # x, z and t are the notebook's by now, but set before they are read
+    # x, z and t are the notebook's by now, but set before they are read
+    explorer = explore(SQUARE)
     explorer.toggle("y.requires_grad")
     assert not explorer.error and cards(explorer)["y"].grad == "[24.]"
 
@@ -362,7 +363,8 @@ def test_the_tabs(explore):
 
 def test_a_failing_cell_says_its_error_once(shell, explore, capsys):
     explorer = explore(SQUARE.replace(", requires_grad=True", ""))
-    assert NO_HISTORY in explorer.error and NO_HISTORY not in explorer.widget.html       # it stands under the cell already
+    # it stands under the cell already
+    assert NO_HISTORY in explorer.error and NO_HISTORY not in explorer.widget.html
     assert capsys.readouterr().out.count("RuntimeError: element 0 of tensors") == 1
     assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.backward()"]
     explorer.toggle("z.detach")

@@ -25,10 +25,12 @@ def answers_file(tmp_path, monkeypatch):
 
 
 def table(**more):
-    return lab.gate(SQUARE, "x.grad", "y.grad", "t.requires_grad", "y.requires_grad_(False)", "error", "y.grad_fn", **more)
+    return lab.gate(SQUARE, "x.grad", "y.grad", "t.requires_grad", "y.requires_grad_(False)", "error", "y.grad_fn",
+                    **more)
 
 
-RIGHT = {"x.grad": "36", "y.grad": None, "t.requires_grad": True, "y.requires_grad_(False)": "raises", "error": "no error",
+RIGHT = {"x.grad": "36", "y.grad": None, "t.requires_grad": True, "y.requires_grad_(False)": "raises",
+         "error": "no error",
          "y.grad_fn": "MulBackward0"}
 
 
@@ -42,7 +44,8 @@ def test_the_program_says_what_is_right():
 
 def test_each_question_is_tried_alone():
     gate = lab.gate("x = mg.ones(1)\nprint('ran')", "x.add_(1)", "x", "x.undefined")
-    assert list(gate.says.values()) == ["works", "tensor([1.])", "AttributeError: 'Tensor' object has no attribute 'undefined'"]
+    assert list(gate.says.values()) == ["works", "tensor([1.])",
+                                        "AttributeError: 'Tensor' object has no attribute 'undefined'"]
 
 
 def test_answer_then_see():
@@ -102,7 +105,8 @@ def test_an_author_cannot_be_wrong(options, said):
 
 @pytest.mark.parametrize("guess, text, raised, same", [
     ("6", "tensor([6.])", False, True), ("[6.]", "tensor([6.])", False, True), ("6.01", "tensor([6.])", False, True),
-    ("7", "tensor([6.])", False, False), ("1, 2", "tensor([1., 2.])", False, True), ("2, 1", "tensor([1., 2.])", False, False),
+    ("7", "tensor([6.])", False, False), ("1, 2", "tensor([1., 2.])", False, True),
+    ("2, 1", "tensor([1., 2.])", False, False),
     ("none", "None", False, True), ("0", "None", False, False), ("None", "tensor([0.])", False, False),
     ("0.333", "tensor(0.3333, grad_fn=<MulBackward0>)", False, True), ("<MulBackward0>", "MulBackward0", False, True),
     ("raises", "RuntimeError: no", True, True), ("RuntimeError", "RuntimeError: no", True, True),
@@ -134,7 +138,8 @@ def test_a_file_that_is_not_ours_is_left_alone(answers_file):
     answers_file.write_text("a poem", encoding="utf-8")
     gate = lab.gate(SQUARE, "t.requires_grad", options=FLAGS)
     gate.commit("A")
-    assert answers_file.read_text(encoding="utf-8") == "a poem" and "not kept" in gate.widget.html and gate.score == (1, 1)
+    assert answers_file.read_text(encoding="utf-8") == "a poem" and "not kept" in gate.widget.html and gate.score == (1,
+                                                                                                                      1)
 
 
 def test_what_is_stored_is_the_same_whoever_answered():
@@ -180,4 +185,5 @@ def test_hostile_texts_stay_text():
 def test_it_reads_the_notebook_and_leaves_it_alone():
     namespace = {"mg": mg, "lab": lab, "w": mg.ones(2, requires_grad=True)}
     exec("g = lab.gate('w.sum().backward()\\nv = 1', 'w.grad', 'v')", namespace)
-    assert list(namespace["g"].says.values()) == ["tensor([1., 1.])", "1"] and namespace["w"].grad is None and "v" not in namespace
+    assert list(namespace["g"].says.values()) == ["tensor([1., 1.])",
+                                                  "1"] and namespace["w"].grad is None and "v" not in namespace

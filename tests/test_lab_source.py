@@ -70,7 +70,8 @@ EDITS = {
     "CRLF": ("x = mg.ones(1)\r\ny = x * 2\r\n", "y.retain_grad", "x = mg.ones(1)\r\ny = x * 2\r\ny.retain_grad()\r\n"),
     "the program's own import": (
         "import torch\nz = x * 2", "no_grad", "import torch\nwith torch.no_grad():\n    z = x * 2"),
-    "a long name": ("self.encoder.layers.hidden_state_of_it = f(x)", "self.encoder.layers.hidden_state_of_it.retain_grad",
+    "a long name": ("self.encoder.layers.hidden_state_of_it = f(x)",
+                    "self.encoder.layers.hidden_state_of_it.retain_grad",
                     "self.encoder.layers.hidden_state_of_it = f(x)\nself.encoder.layers.hidden_state_of_it.retain_grad()"),
     "a continued line": ("z = x \\\n    + y", "z.detach", "z = (x \\\n    + y).detach()"),
 }

@@ -65,11 +65,13 @@ def test_the_steps_of_a_backward_pass():
     assert power.freed == ["z"] and product.freed == ["y"]
     assert product.sent[0].tex == r"\bar{x} = \bar{z} \odot y"
     assert leaf.total == "None + [37.] = [37.]" and leaf.node == "AccumulateGrad of x" and not leaf.sent
-    assert moment(recorder, names, None) == moment(ran("x = mg.ones(1)")[0], {}, 0) and not moment(recorder, names, None).ready
+    assert moment(recorder, names, None) == moment(ran("x = mg.ones(1)")[0], {}, 0) and not moment(recorder, names,
+                                                                                                   None).ready
 
 
 def test_a_second_pass_adds_and_retain_graph_frees_nothing():
-    recorder, names = ran(SQUARE.replace("t.backward()", "z.retain_grad()\nt.backward(retain_graph=True)\nt.backward(retain_graph=True)"))
+    recorder, names = ran(SQUARE.replace("t.backward()",
+                                         "z.retain_grad()\nt.backward(retain_graph=True)\nt.backward(retain_graph=True)"))
     assert moment(recorder, names, 6).total == "[36.] + [36.] = [72.]"
     assert moment(recorder, names, 5).kept == ["z"] and moment(recorder, names, 5).freed == []
     assert moment(recorder, names, 4).ready == ["PowBackward0 of t"]
@@ -92,11 +94,15 @@ def test_derivatives_come_from_the_operations_own_formulas():
     assert tex["_pow_scalar.self"] == r"g \odot (3 \cdot a^{2})" and tex["exp.self"] == r"g \odot y"
     assert tex["mm.self"] == r"g \mathrm{mat2}^\top" and tex["mm.mat2"] == r"a^\top g" and tex["log.self"] == r"\frac{g}{a}"
     written = [t for t in tex.values() if t]
-    assert len(written) > 0.9 * len(tex)
+    # the rest ask for values: a formula with an if has no one text
+    assert len(written) > 0.85 * len(tex)
+    common = "add sub mul div neg _pow_scalar exp log sin cos tanh sigmoid relu sqrt mm mv dot clone expand _log_softmax".split()
+    assert [key for key, t in tex.items() if key.partition(".")[0] in common and not t] == []
     for t in written:
         assert t.count("{") == t.count("}") and "Symbol" not in t and "0x" not in t
         commands = set(re.findall(r"\\([A-Za-z]+)", t)) - {"frac", "sqrt", "bar", "operatorname", "mathrm"}
-        assert commands <= set(SIGNS) | {"arctan", "sin", "cos", "sinh", "cosh", "ln", "max", "min", "tan", "tanh", "log"}, t
+        assert commands <= set(SIGNS) | {"arctan", "sin", "cos", "sinh", "cosh", "ln", "max", "min", "tan", "tanh",
+                                         "log"}, t
 
 
 def test_mathml():
@@ -116,7 +122,9 @@ def test_who_shares_memory():
     recorder, names = ran(source)
     found = stores(recorder, names)
     shared = {w.name: w for w in found[0].windows}
-    assert list(shared) == ["x", "m", "c", "d", "n"] and [[w.name for w in s.windows] for s in found[1:]] == [["k"], ["w"], ["p"]]
+    assert list(shared) == ["x", "m", "c", "d", "n"] and [[w.name for w in s.windows] for s in found[1:]] == [["k"],
+                                                                                                              ["w"],
+                                                                                                              ["p"]]
     assert shared["c"].cells == (1, 4) and shared["c"].stride == "(3,)" and shared["c"].offset == 1
     assert shared["n"].cells == (0, 1, 2, 3, 4, 5) and shared["n"].version == "NumPy counts no versions"
     assert found[3].remembered == ["ExpBackward0 remembers p: at v0, it is v1 now: its backward raises"]
@@ -149,7 +157,8 @@ def test_the_state_after_every_line():
 
 def test_a_loop_is_told_turn_by_turn_up_to_a_bound():
     moments = told("x = mg.ones(1)\nfor i in range(3):\n    x = x * 2\nx.add_(1)")
-    assert [(row.line, row.turn) for row in moments.rows] == [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (2, 3), (3, 3), (2, 4), (4, 1)]
+    assert [(row.line, row.turn) for row in moments.rows] == [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (2, 3), (3, 3),
+                                                              (2, 4), (4, 1)]
     assert moments.rows[-1].states["x"] == "[9.] · leaf · requires_grad False · v1"
     moments = told("x = mg.ones(1)\nfor i in range(100):\n    x = x * 2")
     assert len(moments.rows) == MOST and moments.left_out == 202 - MOST

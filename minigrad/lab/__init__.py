@@ -13,7 +13,7 @@ __all__ = ["Explorer", "Gate", "LiveGraph", "answers", "export", "gate", "last"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext minigrad.lab`` calls: ``%%explore``, ``%livegraph``, ``%why``, and tracebacks that end at the cell's own line."""
+    """What ``%load_ext minigrad.lab`` calls: the magics, and tracebacks that end at the cell's own line."""
     install(shell)
     shell.register_magic_function(explore, "cell")
     shell.register_magic_function(livegraph, "line")

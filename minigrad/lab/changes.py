@@ -10,7 +10,8 @@ from ..why import Line, explained
 
 __all__ = ["changed_cards", "changes", "state"]
 
-ATTRIBUTES = ("requires_grad", "grad_fn", "grad", "value")       # in this order: what comes first brings the others with it
+# in this order: what comes first brings the others with it
+ATTRIBUTES = ("requires_grad", "grad_fn", "grad", "value")
 
 
 def state(names: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -22,7 +23,8 @@ def state(names: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         "value": value_text(tensor)[0]} for name, tensor in named_tensors(names)}
 
 
-def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line], raised: str = "") -> list[str]:
+def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line],
+            raised: str = "") -> list[str]:
     """A sentence for each named tensor that is not as it was: what it is now, and why."""
     said = []
     tensors = dict(named_tensors(names))
@@ -41,7 +43,7 @@ def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: 
 
 
 def changed_cards(before: Model, now: Model) -> list[str]:
-    """The ids of tensors and operations that look different; ids belong to places in the program, which a flag does not move."""
+    """The ids of tensors and operations that look different; a flag moves no id."""
     old = {item.id: _look(item) for item in (*before.cards, *before.ops)}
     return [item.id for item in (*now.cards, *now.ops) if old.get(item.id) != _look(item)]
 

@@ -61,7 +61,8 @@ class Explorer:
         self._prefix = f"explore{next(_numbers)}"           # of the picture's ids
         self._file = f"<{self._prefix}>"
         names = [node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)]
-        self._names = list(dict.fromkeys(node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))))
+        names.sort(key=lambda node: (node.lineno, node.col_offset))
+        self._names = list(dict.fromkeys(node.id for node in names))
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
@@ -223,8 +224,10 @@ class Explorer:
         return {
             "lines": self._lines(), "width": self._width, "source": self.source, "tab": self.tab, "body": self._body(),
             "caption": self.caption, "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
-            "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed, "stale": self._stale,
-            "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo), "usable": self._usable,
+            "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed,
+            "stale": self._stale,
+            "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo),
+            "usable": self._usable,
         }
 
     def _body(self) -> Html:
@@ -236,8 +239,10 @@ class Explorer:
             moments = Moments(self._names)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
-        marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}" for id in self._marked)
-        graph = join([tag("style", Html(marks)), tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph")])
+        marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}"
+                        for id in self._marked)
+        graph = tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph")
+        graph = join([tag("style", Html(marks)), graph])
         if self.tab == "graph":
             return graph
         return join([stepper_html(moment(recorder, names, self.step), self.step, self.steps), graph])
@@ -262,7 +267,8 @@ class Explorer:
         # The line says whose flag it is, unless there are several, or the call is still to be written.
         named = sum(other.kind == switch.kind for other in beside) > 1 or switch.kind == "backward" and not switch.on
         label = f"{switch.name}.{switch.kind}" if named and switch.name else switch.kind
-        return {"key": switch.key, "kind": switch.kind, "on": self._is_on(switch), "flipped": switch.key in self._flipped,
+        return {"key": switch.key, "kind": switch.kind, "on": self._is_on(switch),
+                "flipped": switch.key in self._flipped,
                 "label": label + "()" * (switch.kind in CALLS),
                 "spoken": f"{switch.key.partition(' (')[0]}, line {switch.line}"}
 
@@ -341,7 +347,7 @@ def _as_in_a_cell(wrong: SyntaxError, shell: InteractiveShell) -> Exception:
 
 
 def _start_at(error: Exception, filename: str, shell: InteractiveShell) -> None:
-    """Let the error's traceback begin in the cell, as any cell's does, not in the machinery that ran it, and end there."""
+    """Let the error's traceback begin and end in the cell, as any cell's does, not in the machinery that ran it."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != filename:
         frames = frames.tb_next

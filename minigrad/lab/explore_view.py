@@ -13,18 +13,24 @@ TABS = ("graph", "backward", "memory", "time line")
 def explorer_html(view: dict[str, Any]) -> Html:
     """The program with its switches, the controls, what changed, and the tab that is open."""
     return join([
-        tag("div", *(_line(line, number) for number, line in enumerate(view["lines"], 1)), class_="mg-program mg-switched", key="program",
-            role="toolbar", aria_label="The program and its switches", data_walk=True, style=f"--mg-width:{view['width']}ch"),
+        tag("div", *(_line(line, number) for number, line in enumerate(view["lines"], 1)),
+            class_="mg-program mg-switched", key="program",
+            role="toolbar", aria_label="The program and its switches", data_walk=True,
+            style=f"--mg-width:{view['width']}ch"),
         _bar(view),
         tag("div", view["caption"], role="status", class_="mg-caption", key="caption"),
         tag("pre", view["error"], role="alert", class_="mg-error", key="error"),
         tag("div", view["notes"], class_="mg-note", key="notes"),
-        tag("ul", *(tag("li", sentence, key=sentence.partition(" ")[0]) for sentence in view["changed"]), class_="mg-changes",
+        tag("ul", *(tag("li", sentence, key=sentence.partition(" ")[0]) for sentence in view["changed"]),
+            class_="mg-changes",
             aria_label="What changed, and why", key="changes"),
-        tag("div", "What stands below is still that of the last program that ran." if view["stale"] else "", class_="mg-note",
+        tag("div", "What stands below is still that of the last program that ran." if view["stale"] else "",
+            class_="mg-note",
             key="stale"),
-        tag("div", *(button(name, {"tab": name}, class_="mg-tab", role="tab", aria_selected=str(name == view["tab"]).lower(),
-                            key=f"tab-{name}") for name in TABS), class_="mg-tabs", role="tablist", data_walk=True, key="tabs"),
+        tag("div", *(button(name, {"tab": name}, class_="mg-tab", role="tab",
+                            aria_selected=str(name == view["tab"]).lower(),
+                            key=f"tab-{name}") for name in TABS), class_="mg-tabs", role="tablist", data_walk=True,
+                            key="tabs"),
         tag("div", view["body"], class_="mg-stale" if view["stale"] else "", role="tabpanel", aria_label=view["tab"],
             key=f"body-{view['tab']}"),
         tag("pre", view["printed"], aria_label="Printed by the program", class_="mg-printed", key="printed"),
@@ -34,14 +40,17 @@ def explorer_html(view: dict[str, Any]) -> Html:
 def _line(line: dict[str, Any], number: int) -> Html:
     look = "mg-line" + " mg-changed" * line["changed"] + " mg-failed" * line["failed"]
     return tag("div", tag("span", f"✗ {number}" if line["failed"] else number, class_="mg-number", aria_hidden="true"),
-               tag("code", line["text"], class_="mg-text"), tag("span", *map(_switch, line["switches"]), class_="mg-switches"),
+               tag("code", line["text"], class_="mg-text"),
+               tag("span", *map(_switch, line["switches"]), class_="mg-switches"),
                class_=look, key=f"line-{line['origin']}")
 
 
 def _switch(switch: dict[str, Any]) -> Html:
     quiet = " mg-quiet" * (not switch["on"] and not switch["flipped"])
-    return tag("button", tag("span", switch["label"], class_="mg-name"), tag("span", "ON" if switch["on"] else "OFF", class_="mg-state"),
-               type="button", role="switch", class_=f"mg-switch{quiet}" + " mg-flipped" * switch["flipped"], data_kind=switch["kind"],
+    return tag("button", tag("span", switch["label"], class_="mg-name"),
+               tag("span", "ON" if switch["on"] else "OFF", class_="mg-state"),
+               type="button", role="switch", class_=f"mg-switch{quiet}" + " mg-flipped" * switch["flipped"],
+               data_kind=switch["kind"],
                aria_checked=str(switch["on"]).lower(), aria_label=switch["spoken"], key=f"switch-{switch['key']}",
                send={"toggle": switch["key"]})
 
@@ -52,12 +61,15 @@ def _bar(view: dict[str, Any]) -> Html:
              f"step {step} of {steps}" if step else "before backward")
     stepper = tag("div",
                   button("◀", {"step": step - 1}, bool(steps and step), key="back", aria_label="One step back"),
-                  tag("input", type="range", min=0, max=steps + 1 if steps else 0, value=step, disabled=not steps, key="slider",
+                  tag("input", type="range", min=0, max=steps + 1 if steps else 0, value=step, disabled=not steps,
+                      key="slider",
                       class_="mg-slider", aria_label="Backward step", aria_valuetext=place, send={"step": None}),
-                  button("▶", {"step": step + 1}, bool(steps and step <= steps), key="forward", aria_label="One step forward"),
+                  button("▶", {"step": step + 1}, bool(steps and step <= steps), key="forward",
+                         aria_label="One step forward"),
                   button("Play", None, bool(steps), key="play", data_play="[data-id=forward]"),
                   tag("span", place, class_="mg-count", key="count"),
                   class_="mg-stepper", key="stepper", role="group", aria_label="Backward steps")
     return tag("div", stepper, button("Copy program", None, key="copy", data_copy=view["source"]),
-               button("Undo", {"undo": True}, view["undoable"], key="undo"), button("Reset", {"reset": True}, view["flipped"], key="reset"),
+               button("Undo", {"undo": True}, view["undoable"], key="undo"),
+               button("Reset", {"reset": True}, view["flipped"], key="reset"),
                button("Use these values", {"use": True}, view["usable"], key="use"), class_="mg-bar", key="bar")

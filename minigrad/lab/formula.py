@@ -44,7 +44,9 @@ class Symbol:
 
 
 def _plain(value: Any) -> str:
-    return value.tex if isinstance(value, Symbol) else f"{value:.4g}" if isinstance(value, float) else str(value).replace("_", r"\_")
+    if isinstance(value, Symbol):
+        return value.tex
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("_", r"\_")
 
 
 def _symbol(value: Any) -> Symbol:
@@ -85,7 +87,8 @@ def derivative(op: Op, argument: str, names: Mapping[str, Any]) -> str:
     Parameters
     ----------
     names : mapping
-        For the formula's parameters LaTeX, ``{"grad": r"\\bar t", "self": "z"}``, or a number; the others keep their names.
+        For the formula's parameters LaTeX, ``{"grad": r"\\bar t", "self": "z"}``, or a number; the others keep their
+        names.
     """
     formula = op.formulas[argument]
     parameters = formula.__code__.co_varnames[:formula.__code__.co_argcount]
@@ -101,7 +104,8 @@ def _symbolic(function: FunctionType) -> FunctionType:
     """The function with symbolic twins of the operations and helpers that it calls."""
     names = function.__globals__
     twins = {name: _twin(name, names[name]) for name in function.__code__.co_names if callable(names.get(name))}
-    return FunctionType(function.__code__, {**names, **twins}, function.__name__, function.__defaults__, function.__closure__)
+    return FunctionType(function.__code__, {**names, **twins}, function.__name__, function.__defaults__,
+                        function.__closure__)
 
 
 def _twin(name: str, function: Any) -> Any:
@@ -114,8 +118,10 @@ def _twin(name: str, function: Any) -> Any:
         op = getattr(function, "op", None)
         if op is not None and op.tex:
             given = dict(zip(op.params, args, strict=False)) | kwargs
-            words = {p: _symbol(given.get(p, op.defaults.get(p, p))).within(ATOM if "^" in op.tex else POWER) for p in op.params}
-            return Symbol(op.tex.format(**words), PRODUCT if " " in op.tex and not op.tex.startswith("\\oper") else ATOM)
+            words = {p: _symbol(given.get(p, op.defaults.get(p, p))).within(ATOM if "^" in op.tex else POWER)
+                     for p in op.params}
+            return Symbol(op.tex.format(**words), PRODUCT if " " in op.tex and not op.tex.startswith("\\oper")
+                          else ATOM)
         if op is None and isinstance(function, FunctionType):
             try:
                 return _symbolic(function)(*args, **kwargs)           # a helper of the formula's

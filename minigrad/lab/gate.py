@@ -1,4 +1,4 @@
-"""The prediction gate: commit an answer, then see. What is right is never written down; the program is run and says it."""
+"""The prediction gate: commit an answer, then see. What is right is never written down: the program is run."""
 from __future__ import annotations
 
 import ast
@@ -30,7 +30,7 @@ CLOSE = 5e-3                                            # a gradient typed with 
 
 @dataclass(frozen=True)
 class Ask:
-    """One thing to predict: an expression or a statement behind the program, or "error"; `choices` is empty where one writes."""
+    """One thing to predict: an expression or statement behind the program, or "error"; without `choices` one writes."""
 
     text: str
     choices: tuple[str, ...] = ()
@@ -57,8 +57,8 @@ class Option:
 class Gate:
     """A question about a program, which hides its answers until an answer has been given.
 
-    Every control is a method too: ``g.commit("B")`` or ``g.commit({"x.grad": "6", "y.grad": None})``, ``g.vote(A=3, B=12)`` for
-    hands that were counted, ``g.reveal()``, ``g.again()``.
+    Every control is a method too: ``g.commit("B")`` or ``g.commit({"x.grad": "6", "y.grad": None})``, ``g.reveal()``,
+    ``g.vote(A=3, B=12)`` for hands that were counted, ``g.again()``.
 
     Attributes
     ----------
@@ -84,7 +84,8 @@ class Gate:
         self.options = [self._option(*item) for item in zip("ABCDEFGH", options.items(), strict=False)]
         right = [option for option in self.options if self.is_right(option)]
         if options and len(right) != 1:
-            raise ValueError(f"{len(right)} options agree with the program, which answers {', '.join(self.says.values())}")
+            said = ", ".join(self.says.values())
+            raise ValueError(f"{len(right)} options agree with the program, which answers {said}")
         self.guesses: dict[str, str] = {}
         self.votes: list[dict[str, int]] = []
         self.committed = self.revealed = self.counting = False
@@ -92,7 +93,7 @@ class Gate:
         self._recall()
         self.widget = LabWidget(self._pressed, lambda: gate_static(self), gate_html(self))
 
-    # What is right ------------------------------------------------------------------------------------------------------
+    # What is right ----------------------------------------------------------------------------------------------------
 
     @property
     def says(self) -> dict[str, str]:
@@ -117,7 +118,8 @@ class Gate:
     def belief(self, ask: Ask) -> str:
         """What somebody believes who answers so, as far as the question's author says."""
         guess = self.guesses.get(ask.text, "")
-        return next((text for wrong, text in self.believes.get(ask.text, {}).items() if agrees(guess, Answer(wrong))), "")
+        return next((text for wrong, text in self.believes.get(ask.text, {}).items() if agrees(guess, Answer(wrong))),
+                    "")
 
     def reason(self, ask: Ask) -> str:
         """Why the program answers as it does, if the question is about an attribute of a tensor."""
@@ -146,7 +148,8 @@ class Gate:
             return Answer(f"line {failed.line}" if failed else "no error", bool(failed))
         outcome = run(self.program, self._snapshot, self._file, contextlib.nullcontext())
         try:
-            with warnings.catch_warnings():             # PyTorch warns of reading a result's .grad, which would be a hint
+            # PyTorch warns of reading a result's .grad, which would be a hint
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if not _is_expression(ask.text):
                     exec(ask.text, outcome.namespace)
@@ -162,10 +165,11 @@ class Gate:
         if isinstance(claims, str):
             claims = [claims] if len(self.asks) == 1 else [part.strip() for part in claims.split(",")]
         if len(claims) != len(self.asks):
-            raise ValueError(f"option {letter} must claim {len(self.asks)} things, one for each of {', '.join(self.answers)}")
+            asked = ", ".join(self.answers)
+            raise ValueError(f"option {letter} must claim {len(self.asks)} things, one for each of {asked}")
         return Option(letter, text, tuple(map(str, claims)), believes)
 
-    # What can be done ---------------------------------------------------------------------------------------------------
+    # What can be done -------------------------------------------------------------------------------------------------
 
     def commit(self, guess: str | Mapping[str, Any] | None = None) -> None:
         """Give the answer: a letter, or one answer per question; without an argument, what is filled in.
@@ -176,7 +180,8 @@ class Gate:
             If a question has no answer, or if there is no such letter or question.
         """
         if guess is not None:
-            guesses = {"": guess.upper()} if isinstance(guess, str) else {key: str(value) for key, value in guess.items()}
+            guesses = {"": guess.upper()} if isinstance(guess, str) else {key: str(value) for key,
+                                                                          value in guess.items()}
             known = [o.letter for o in self.options] if self.options else [ask.text for ask in self.asks]
             wrong = [g for g in (guesses.values() if self.options else guesses) if g not in known]
             if wrong:
@@ -190,7 +195,8 @@ class Gate:
     def vote(self, **hands: int) -> None:
         """Count hands: ``g.vote(A=3, B=12)``. Called again, it is the vote after the discussion."""
         if not hands or not set(hands) <= {option.letter for option in self.options}:
-            raise ValueError(f"hands are counted for {', '.join(option.letter for option in self.options) or 'options only'}")
+            letters = ", ".join(option.letter for option in self.options)
+            raise ValueError(f"hands are counted for {letters or 'options only'}")
         self.votes.append({letter: int(count) for letter, count in hands.items()})
         self.counting = True
         self._keep()
@@ -265,17 +271,20 @@ def gate(program: str, *asks: str, options: Mapping[str, Any] | None = None, que
     program : str
         Runs by itself, from a copy of the notebook's names that it reads.
     *asks : str
-        What to predict: ``"y.requires_grad"`` (True or False), ``"x.grad"`` (None or numbers), ``"z.requires_grad_(False)"``
-        (works or raises; tried alone, behind the program), ``"error"`` (does the program raise, and where?).
+        What to predict: ``"y.requires_grad"`` (True or False), ``"x.grad"`` (None or numbers),
+        ``"z.requires_grad_(False)"`` (works or raises; tried alone, behind the program), ``"error"`` (does the program
+        raise, and where?).
     options : mapping, optional
-        One question with letters instead: each option's text, with what somebody who chooses it believes. The text is the answer
-        that it claims (``"None"``, or ``"True, False"`` to two asks); if it is prose, give ``(believes, claims)``.
+        One question with letters instead: each option's text, with what somebody who chooses it believes. The text is
+        the answer that it claims (``"None"``, or ``"True, False"`` to two asks); if it is prose, give
+        ``(believes, claims)``.
     question : str
         The question in words.
     name : str
         Under which the answer is kept; by default a number made of the program and the questions.
     believes : mapping, optional
-        For the table: to a question, the belief behind a wrong answer, ``{"x.grad": {"0": "the flag allocates a gradient"}}``.
+        For the table: to a question, the belief behind a wrong answer,
+        ``{"x.grad": {"0": "the flag allocates a gradient"}}``.
 
     Returns
     -------
@@ -294,7 +303,8 @@ def agrees(guess: Any, answer: Answer) -> bool:
     ours, theirs = _numbers(guess), _numbers(answer.text)
     if ours is None or theirs is None:
         return guess.strip("<>").lower() == answer.text.lower()
-    return len(ours) == len(theirs) and all(math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-9) for a, b in zip(ours, theirs, strict=True))
+    return len(ours) == len(theirs) and all(math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-9) for a,
+                                            b in zip(ours, theirs, strict=True))
 
 
 def _numbers(text: str) -> list[float] | None:

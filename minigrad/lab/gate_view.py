@@ -17,7 +17,8 @@ def gate_html(gate: Gate) -> Html:
     return join([
         tag("div", tag("strong", "Predict"), " ", gate.question or _what(gate), class_="mg-question", key="question"),
         code(gate.program, failed),
-        tag("div", *(_options(gate) if gate.options else [_row(gate, ask) for ask in gate.asks]), class_="mg-asks", key="asks"),
+        tag("div", *(_options(gate) if gate.options else [_row(gate, ask) for ask in gate.asks]), class_="mg-asks",
+            key="asks"),
         _bar(gate),
         tag("div", _status(gate), role="status", class_="mg-caption", key="status"),
         *(_revealed(gate) if gate.revealed else ()),
@@ -31,7 +32,8 @@ def gate_static(gate: Gate) -> dict[str, str]:
         f"{ask.text}:  {' / '.join(ask.choices) or '?'}" for ask in gate.asks if ask.text != "error"]
     lines += ["Does the program raise an error, and in which line?"] if "error" in gate.answers else []
     ending = "Run the cell to answer."
-    items = join(tag("li", *([tag("strong", line[0]), line[1:]] if gate.options else [tag("code", line)])) for line in lines)
+    items = join(tag("li", *([tag("strong", line[0]), line[1:]] if gate.options else [tag("code", line)]))
+                 for line in lines)
     return {"text/html": join([tag("p", tag("strong", "Predict"), " ", question), tag("pre", gate.program.rstrip()),
                                tag("ul", items), tag("p", tag("em", ending))]),
             "text/plain": "\n".join([f"Predict: {question}", "", gate.program, *lines, "", ending])}
@@ -43,22 +45,24 @@ def _what(gate: Gate) -> str:
     return "What does this program leave behind? Answer each line."
 
 
-# Letters -------------------------------------------------------------------------------------------------------------------
+# Letters --------------------------------------------------------------------------------------------------------------
 
 def _options(gate: Gate) -> list[Html]:
-    return [tag("div", *(_option(gate, option) for option in gate.options), role="group", aria_label="Answers", data_walk=True,
-                class_="mg-options", key="options")]
+    return [tag("div", *(_option(gate, option) for option in gate.options), role="group", aria_label="Answers",
+                data_walk=True, class_="mg-options", key="options")]
 
 
 def _option(gate: Gate, option: Option) -> Html:
     chosen, right = gate.guesses.get("") == option.letter, gate.is_right(option)
     look = "" if not gate.revealed else " mg-right" if right else " mg-wrong" if chosen else ""
     mark = "" if not gate.revealed else "✓ " if right else "✗ " if chosen else ""
-    press = tag("button", tag("strong", f"{mark}{option.letter}"), " ", tag("code", option.text), type="button", class_=f"mg-option{look}",
+    press = tag("button", tag("strong", f"{mark}{option.letter}"), " ", tag("code", option.text), type="button",
+                class_=f"mg-option{look}",
                 key=f"option-{option.letter}", aria_pressed=str(chosen).lower(), data_key=option.letter.lower(),
                 disabled=gate.committed or gate.revealed, send={"guess": "", "value": option.letter})
     votes = [_hands(gate, option, number) for number in range(len(gate.votes) or 1)] if gate.counting else []
-    belief = tag("div", _belief(option, right), class_="mg-belief") if gate.revealed and (option.believes or right) else ""
+    told = gate.revealed and option.believes
+    belief = tag("div", _belief(option, right), class_="mg-belief") if told else ""
     return tag("div", press, *votes, belief, class_="mg-choice", key=f"choice-{option.letter}")
 
 
@@ -72,14 +76,16 @@ def _hands(gate: Gate, option: Option, number: int) -> Html:
     count, all_hands = vote.get(option.letter, 0), sum(vote.values())
     name = f"hands for {option.letter}, vote {number + 1}"
     if number == max(0, len(gate.votes) - 1) and not gate.revealed:
-        return tag("input", type="number", min=0, max=999, value=count or "", placeholder="hands", aria_label=name, class_="mg-hands",
+        return tag("input", type="number", min=0, max=999, value=count or "", placeholder="hands", aria_label=name,
+                   class_="mg-hands",
                    key=f"hands-{option.letter}-{number}", send={"hands": option.letter})
     share = round(100 * count / all_hands) if all_hands else 0
     bar = tag("span", class_="mg-bar-of-hands", style=f"width:{share}px")
-    return tag("span", bar, f"{count}", title=f"{name}: {count} of {all_hands}", class_="mg-vote", key=f"vote-{option.letter}-{number}")
+    return tag("span", bar, f"{count}", title=f"{name}: {count} of {all_hands}", class_="mg-vote",
+               key=f"vote-{option.letter}-{number}")
 
 
-# The table -----------------------------------------------------------------------------------------------------------------
+# The table ------------------------------------------------------------------------------------------------------------
 
 def _row(gate: Gate, ask: Ask) -> Html:
     guess, locked = gate.guesses.get(ask.text, ""), gate.committed or gate.revealed
@@ -91,21 +97,23 @@ def _row(gate: Gate, ask: Ask) -> Html:
                    aria_pressed=str(guess == choice).lower()) for i, choice in enumerate(ask.choices)),
             role="group", aria_label=label, data_walk=True, class_="mg-guess", key=f"guess-{number}")
     else:
-        answer = tag("input", type="text", value=guess, placeholder="None, or a value", aria_label=label, disabled=locked,
-                     key=f"guess-{number}", class_="mg-field", spellcheck="false", autocomplete="off", send={"guess": ask.text})
+        answer = tag("input", type="text", value=guess, placeholder="None, or a value", aria_label=label,
+                     disabled=locked, key=f"guess-{number}", class_="mg-field", spellcheck="false", autocomplete="off",
+                     send={"guess": ask.text})
     return tag("div", tag("code", label, class_="mg-asked"), answer, *(_verdict(gate, ask) if gate.revealed else ()),
                class_="mg-row", key=f"row-{number}")
 
 
 def _verdict(gate: Gate, ask: Ask) -> list[Html]:
     right = gate.hits(ask)
-    mark = tag("span", "✓ " if right else "✗ ", tag("code", gate.answers[ask.text].text), class_="mg-right" if right else "mg-wrong")
+    mark = tag("span", "✓ " if right else "✗ ", tag("code", gate.answers[ask.text].text),
+               class_="mg-right" if right else "mg-wrong")
     belief = "" if right else gate.belief(ask)
     said = join([join([tag("em", "who answers this believes: "), belief, ". "]) if belief else "", gate.reason(ask)])
     return [mark, tag("div", said, class_="mg-belief")] if said else [mark]
 
 
-# Around it -----------------------------------------------------------------------------------------------------------------
+# Around it ------------------------------------------------------------------------------------------------------------
 
 def _bar(gate: Gate) -> Html:
     return tag("div", *(

@@ -18,15 +18,16 @@ class Html(str):
 
 def join(parts: Any) -> Html:
     """Put parts one after the other: markup as it is, everything else as text; None and False are left out."""
-    return Html("".join(part if isinstance(part, Html) else escape(shown(str(part))) if part not in (None, False) else ""
+    return Html("".join(part if isinstance(part, Html) else escape(shown(str(part))) if part not in (None, False)
+                        else ""
                         for part in parts))
 
 
 def tag(name: str, *children: Any, key: str = "", send: dict | None = None, **attributes: Any) -> Html:
     """Make an element; ``class_`` is the attribute class, ``aria_label`` aria-label, and None or False leaves one out.
 
-    `key` tells the element from its siblings when the page is brought up to date (an id would have to be the page's only one);
-    `send` is the message that Python gets when the element is pressed or changed (then with its ``value``).
+    `key` tells the element from its siblings when the page is brought up to date (an id would have to be unique on the
+    page); `send` is the message that Python gets when the element is pressed or changed (then with its ``value``).
     """
     if key:
         attributes["data_id"] = key
@@ -38,7 +39,8 @@ def tag(name: str, *children: Any, key: str = "", send: dict | None = None, **at
     return Html(f"<{name}{written}>" + ("" if name in VOID else f"{join(children)}</{name}>"))
 
 
-def button(text: str, send: dict | None = None, enabled: bool = True, class_: str = "mg-button", **attributes: Any) -> Html:
+def button(text: str, send: dict | None = None, enabled: bool = True, class_: str = "mg-button",
+           **attributes: Any) -> Html:
     """A button that sends a message."""
     return tag("button", text, type="button", class_=class_, send=send, disabled=not enabled, **attributes)
 
@@ -49,5 +51,6 @@ def code(source: str, failed: int | None = None) -> Html:
     for number, line in enumerate(source.rstrip().splitlines(), 1):
         wrong = number == failed
         digits = tag("span", f"✗ {number}" if wrong else number, class_="mg-number", aria_hidden="true")
-        rows.append(tag("div", digits, tag("code", line, class_="mg-text"), class_="mg-line mg-failed" if wrong else "mg-line"))
+        rows.append(tag("div", digits, tag("code", line, class_="mg-text"),
+                        class_="mg-line mg-failed" if wrong else "mg-line"))
     return tag("div", *rows, class_="mg-program")

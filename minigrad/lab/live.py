@@ -54,7 +54,8 @@ class LiveGraph:
         return draw_names({n: v for n, v in self._shell.user_ns.items() if not n.startswith("_")}, prefix="live")
 
     def _html(self) -> Html:
-        said = tag("ul", *(tag("li", sentence) for sentence in self.changed), class_="mg-changes", key="changes", role="status",
+        said = tag("ul", *(tag("li", sentence) for sentence in self.changed), class_="mg-changes", key="changes",
+                   role="status",
                    aria_label="What the last cell changed, and why")
         return join([tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph"), said])
 
@@ -63,7 +64,7 @@ class LiveGraph:
 
 
 def livegraph(line: str = "") -> None:
-    """Show the notebook's named tensors in a panel that is drawn again after every cell; ``%livegraph off`` ends that."""
+    """Show the notebook's named tensors in a panel that follows every cell; ``%livegraph off`` ends that."""
     while _panels:
         _panels.pop().close()
     if line.strip() != "off":

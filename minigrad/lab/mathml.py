@@ -8,9 +8,12 @@ from .html import Html, tag
 
 __all__ = ["mathml"]
 
-SIGNS = {"odot": "⊙", "cdot": "·", "top": "⊤", "sum": "∑", "prod": "∏", "sigma": "σ", "Phi": "Φ", "Gamma": "Γ", "psi": "ψ", "pi": "π",
-         "partial": "∂", "le": "≤", "ge": "≥", "ne": "≠", "lVert": "‖", "rVert": "‖", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
-         "rfloor": "⌋", "bmod": "mod", "land": "∧", "lor": "∨", "lnot": "¬", "times": "×", "infty": "∞", "quad": " ", "to": "→"}
+SIGNS = {"odot": "⊙", "cdot": "·", "top": "⊤", "sum": "∑", "prod": "∏", "sigma": "σ", "Phi": "Φ", "Gamma": "Γ",
+         "psi": "ψ", "pi": "π",
+         "partial": "∂", "le": "≤", "ge": "≥", "ne": "≠", "lVert": "‖", "rVert": "‖", "lceil": "⌈", "rceil": "⌉",
+         "lfloor": "⌊",
+         "rfloor": "⌋", "bmod": "mod", "land": "∧", "lor": "∨", "lnot": "¬", "times": "×", "infty": "∞", "quad": " ",
+         "to": "→"}
 NAMES = ("operatorname", "mathrm", "text")                   # a group of letters that stay upright
 TOKEN = re.compile(r"\\([A-Za-z]+)|\\(.)|(\d+(?:\.\d*)?(?:e[+-]?\d+)?)|([A-Za-z]+)|\s+|(.)", re.DOTALL)
 
@@ -28,7 +31,8 @@ def _row(tokens: Iterator[tuple[int, str]], end: str) -> Html:
         if token == (5, end) and end:
             break
         if token[0] == 5 and token[1] in "^_" and parts:
-            parts.append(tag({"^": "msup", "_": "msub"}[token[1]], parts.pop(), _element(next(tokens, (5, "")), tokens)))
+            parts.append(tag({"^": "msup", "_": "msub"}[token[1]], parts.pop(),
+                             _element(next(tokens, (5, "")), tokens)))
         else:
             parts.append(_element(token, tokens))
     return tag("mrow", *parts)

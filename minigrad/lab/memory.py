@@ -32,7 +32,7 @@ class Window:
 
 @dataclass
 class Store:
-    """One storage: its elements, who looks at it, which nodes remember something in it, and how many elements are not shown."""
+    """One storage: its elements (and how many `more` there are), who looks at it, which nodes remember something."""
 
     cells: list[str]
     nbytes: int
@@ -61,11 +61,13 @@ def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
                 base = tensors[key].untyped_storage().elements()
                 offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // base.itemsize
                 stride = tuple(s // array.itemsize for s in array.strides)
-                found[key].windows.append(Window(name, _indices(array.shape, stride, offset), str(array.shape), str(stride), offset,
+                found[key].windows.append(Window(name, _indices(array.shape, stride, offset), str(array.shape),
+                                                 str(stride), offset,
                                                  "NumPy counts no versions", "an ndarray"))
     for call in recorder.calls:
         for saved in call.saved:
-            if saved.slot is not None and saved.slot.tensor is not None and (store := found.get(memory_of(saved.slot.tensor))):
+            tensor = saved.slot.tensor if saved.slot is not None else None
+            if tensor is not None and (store := found.get(memory_of(tensor))):
                 was, now = saved.versions
                 name = saved.slot.name or "a result"
                 state = (f"at v{was}, it is v{now} now: its backward raises" if was != now else
@@ -91,16 +93,19 @@ def _indices(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> tu
 
 def memory_html(found: list[Store]) -> Html:
     """The map as tables: a row per name, a column per element."""
-    return tag("div", *(_store(store, number) for number, store in enumerate(found)) if found else ["No tensor has a name here."],
+    return tag("div", *(_store(store, number) for number, store in enumerate(found)) if found
+               else ["No tensor has a name here."],
                class_="mg-stores")
 
 
 def _store(store: Store, number: int) -> Html:
     head = tag("tr", tag("th", f"one storage · {store.nbytes:,} bytes", scope="col"),
-               *(tag("td", cell, class_="mg-cell") for cell in store.cells), tag("td", f"and {store.more} more") if store.more else "",
+               *(tag("td", cell, class_="mg-cell") for cell in store.cells),
+               tag("td", f"and {store.more} more") if store.more else "",
                *(tag("th", text, scope="col") for text in ("shape", "stride", "offset", "version", "a write touches")))
     return tag("table", head, *(_window(store, window) for window in store.windows),
-               *(tag("tr", tag("td", text, colspan=len(store.cells) + 6, class_="mg-belief")) for text in store.remembered),
+               *(tag("tr", tag("td", text, colspan=len(store.cells) + 6, class_="mg-belief"))
+                 for text in store.remembered),
                class_="mg-table mg-store", key=f"store-{number}")
 
 
@@ -110,5 +115,6 @@ def _window(store: Store, window: Window) -> Html:
     return tag("tr", tag("th", tag("code", window.name), f" = {window.made}" if window.made else "", scope="row"),
                *(tag("td", "■" if here else "", class_="mg-cell" + " mg-covered" * here) for here in covered),
                tag("td", "") if store.more else "",
-               *(tag("td", tag("code", text)) for text in (window.shape, window.stride, str(window.offset), window.version)),
+               *(tag("td", tag("code", text)) for text in (window.shape, window.stride, str(window.offset),
+                                                           window.version)),
                tag("td", ", ".join(touched) or "nobody else"), key=window.name)

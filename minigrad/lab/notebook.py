@@ -22,7 +22,7 @@ def _file() -> Path:
 
 
 def kept() -> dict[str, dict[str, Any]]:
-    """What has been answered so far, by the gate's name; nothing if there is no such file, or if it is not one of ours."""
+    """What has been answered so far, by the gate's name; nothing if there is no such file, or it is not one of ours."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))
         return found["gates"]

@@ -89,8 +89,8 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         watch: Callable[[types.FrameType, str], None] | None = None) -> Outcome:
     """Run `source` from `snapshot` in a fresh namespace, inside `recording`; printed text and errors come back as data.
 
-    `watch` is told of each line of the program's own, before it runs ("line"), and of the end. The random generators and the
-    grad mode are put back afterwards: what happens here must not reach the notebook.
+    `watch` is told of each line of the program's own, before it runs ("line"), and of the end. The random
+    generators and the grad mode are put back afterwards: what happens here must not reach the notebook.
     """
     # The lines are for tracebacks: of this run, and of functions that outlive it.
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
@@ -108,7 +108,8 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         # A name that the program sets before it reads it was not missed.
         if isinstance(error, NameError) and error.name in snapshot.refused:
             text = f"{error.name} was computed before this cell, and its history cannot be copied"
-            failed = replace(failed, text=text, notes=f"Put the lines that compute {error.name} into this cell to use its switches.")
+            notes = f"Put the lines that compute {error.name} into this cell to use its switches."
+            failed = replace(failed, text=text, notes=notes)
     finally:
         sys.displayhook = show
         mg.set_grad_enabled(enabled)

@@ -1,4 +1,4 @@
-"""The backward stepper: at each step the queue, what arrives, the local derivative, what is added up and what is freed."""
+"""The backward stepper: at each step the queue, what arrives, the local derivative, what is added up and freed."""
 from __future__ import annotations
 
 from collections import Counter
@@ -80,7 +80,8 @@ class _Teller:
 
     def label(self, node: Any) -> str:
         call = self.calls.get(node)
-        name = self.names.get(id(node.variable), "") if is_accumulator(node) else self.made(node) or (call.text if call else "")
+        name = self.names.get(id(node.variable), "") if is_accumulator(node) else self.made(node) or (call.text if call
+                                                                                                      else "")
         return f"{node_name(node)} of {name}" if name else node_name(node)
 
     def queue(self, run: list[Step], at: int) -> tuple[list[str], list[str]]:
@@ -122,7 +123,8 @@ class _Teller:
     def target(self, call: Call, child: Any, output_nr: int) -> str:
         if is_accumulator(child):
             return self.names.get(id(child.variable), "") or "the leaf"
-        return next((name for s in call.inputs if s.node is child and s.output_nr == output_nr and (name := self.slot(s))),
+        return next((name for s in call.inputs if s.node is child and s.output_nr == output_nr
+                     and (name := self.slot(s))),
                     self.label(child))
 
     def parameters(self, call: Call, node: Any) -> dict[str, Any]:
@@ -156,9 +158,11 @@ def stepper_html(now: Moment, step: int | None, steps: int) -> Html:
     queue = (tag("code", name, class_="mg-node" + " mg-now" * (step > 0 and not i)) for i, name in enumerate(now.ready))
     rows = [("queue", tag("span", *queue)),
             ("waits for more", ", ".join(now.waiting)), ("receives grad", now.received and tag("code", now.received))]
-    rows += [(f"to {sent.to}", join([mathml(sent.tex) if sent.tex else "", tag("code", sent.numbers or sent.value, class_="mg-numbers")]))
+    rows += [(f"to {sent.to}", join([mathml(sent.tex) if sent.tex else "",
+                                     tag("code", sent.numbers or sent.value, class_="mg-numbers")]))
              for sent in now.sent]
     rows += [("adds up", now.total and tag("code", now.total)), ("keeps (retain_grad)", ", ".join(now.kept)),
              ("frees", ", ".join(now.freed))]
-    return tag("table", *(tag("tr", tag("th", name, scope="row"), tag("td", what), key=name) for name, what in rows if what),
+    return tag("table", *(tag("tr", tag("th", name, scope="row"), tag("td", what), key=name) for name,
+                          what in rows if what),
                class_="mg-table", aria_label=f"Step {step} of {steps}: {now.node}" if now.node else "Before backward")

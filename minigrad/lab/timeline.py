@@ -1,4 +1,4 @@
-"""The time line: the state of every tensor after every line that ran. A graph that exists does not change when a flag does."""
+"""The time line: the state of every tensor after every line. A graph that exists does not change when a flag does."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -36,8 +36,10 @@ class Moments:
         if self._line:
             self._turns[self._line] = self._turns.get(self._line, 0) + 1
             if len(self.rows) < MOST:
-                tensors = named_tensors({name: frame.f_globals[name] for name in self._names if name in frame.f_globals})
-                self.rows.append(Row(self._line, self._turns[self._line], {name: _state(tensor) for name, tensor in tensors}))
+                tensors = named_tensors({name: frame.f_globals[name] for name in self._names
+                                         if name in frame.f_globals})
+                self.rows.append(Row(self._line, self._turns[self._line],
+                                     {name: _state(tensor) for name, tensor in tensors}))
             else:
                 self.left_out += 1
         self._line = frame.f_lineno if event == "line" else 0
@@ -61,15 +63,17 @@ def timeline_html(rows: list[Row], lines: list[str], left_out: int = 0) -> Html:
         turn = f" (turn {row.turn})" if row.turn > 1 else ""
         text = lines[row.line - 1].strip() if row.line <= len(lines) else ""
         cells = [_cell(row.states.get(name, ""), before.get(name, "")) for name in names]
-        body.append(tag("tr", tag("th", f"{row.line}{turn} ", tag("code", text), scope="row"), *cells, key=f"row-{number}"))
+        body.append(tag("tr", tag("th", f"{row.line}{turn} ", tag("code", text), scope="row"), *cells,
+                        key=f"row-{number}"))
         before = row.states
     more = tag("tr", tag("td", f"and {left_out} lines more", colspan=len(names) + 1)) if left_out else ""
     return tag("table", head, *body, more, class_="mg-table mg-timeline")
 
 
 def _cell(now: str, before: str) -> Html:
-    """What a line changed, with all that is true of the tensor then; of one that it left alone the value, the rest in the tooltip."""
+    """All that is true of a tensor that the line changed; of one that it left alone the value alone."""
     parts, old = now.split(" · "), before.split(" · ")
     if now == before:
         return tag("td", parts[0], title=now, class_="mg-same")
-    return tag("td", *(tag("div", part if part in old else tag("b", part)) for part in parts if part), class_="mg-changed")
+    return tag("td", *(tag("div", part if part in old else tag("b", part)) for part in parts if part),
+               class_="mg-changed")

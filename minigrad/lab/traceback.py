@@ -12,7 +12,7 @@ INSIDE = ("minigrad", "numpy", "contextlib")      # and the operations' generate
 
 
 def shorten(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback up to the last frame that is not minigrad's (or NumPy's, called by it); whole if there is no such frame."""
+    """The traceback up to the last frame that is not minigrad's or NumPy's; whole if there is no such frame."""
     frames = []
     while trace is not None:
         frames.append(trace)

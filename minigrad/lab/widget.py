@@ -24,9 +24,11 @@ class LabWidget(anywidget.AnyWidget):
     _esm = (_HERE / "widget.js").read_text(encoding="utf-8")
     _css = style() + (_HERE / "widget.css").read_text(encoding="utf-8")
     html = traitlets.Unicode().tag(sync=True)
-    answered = traitlets.Int().tag(sync=True)               # messages dealt with; the page waits for it before it sends more
+    # messages dealt with; the page waits for it before it sends more
+    answered = traitlets.Int().tag(sync=True)
 
-    def __init__(self, pressed: Callable[[dict[str, Any]], None], static: Callable[[], dict[str, str]], html: str) -> None:
+    def __init__(self, pressed: Callable[[dict[str, Any]], None], static: Callable[[], dict[str, str]],
+                 html: str) -> None:
         super().__init__(html=html)
         self._pressed, self._static = pressed, static
         self.on_msg(lambda _, message, buffers: self._heard(message))
