@@ -712,35 +712,6 @@ def _invert(self: Tensor) -> Any:
 Tensor.__invert__ = _invert
 
 
-@public()
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether elements differ by at most ``atol + rtol * |other|``."""
-    if input.dtype != other.dtype:
-        raise RuntimeError(f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
-    return wrap(np.asarray(np.isclose(input.array, other.array, rtol, atol, equal_nan)))
-
-
-@public()
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close, as `isclose` defines it."""
-    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
-
-
-@public()
-def equal(input: Any, other: Any) -> bool:
-    """Whether two tensors have one shape and the same elements."""
-    for i, x in enumerate((input, other)):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"equal(): argument '{('input', 'other')[i]}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
-    return input.shape == other.shape and bool((input.array == other.array).all())
-
-
-@public(method=False)
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """The element type of an operation on two tensors or numbers."""
-    return dtypes.of_numpy[dtypes.result_type(*(getattr(x, "array", x) for x in (tensor1, tensor2)))]
-
-
 # Writing -------------------------------------------------------------------------------------------------------------------
 
 @op(node="ZeroBackward0", inplace="overlapping", self=lambda grad: zeros_of(grad))
