@@ -17,11 +17,27 @@ LOCAL = re.compile(r"0x[0-9a-fA-F]{6,}| \(Triggered internally at .*?\)")
 ONLY_MINIGRAD = ("setup", "setup-check")       # these cells import minigrad's tools and test them
 
 
+def ask(program, asks, names):
+    """Print what a prediction gate asks after its program: each question on a fresh run of it."""
+    for question in asks:
+        scope = dict(names)
+        try:
+            exec(program, scope)
+            failed = "no error"
+        except Exception as caught:
+            failed = f"{type(caught).__name__}: {caught}"
+        try:
+            print(question, "->", failed if question == "error" else eval(question, scope))
+        except Exception as caught:
+            print(question, "->", f"{type(caught).__name__}: {caught}")
+
+
 def replay(path, library):
     """Run a lesson's cells with one library, without pictures and labs: what each printed, warned of and raised."""
-    figure = SimpleNamespace(record=lambda *tensors: contextlib.nullcontext(), curve=lambda **series: None,
-                             table=lambda title, rows: None)
+    figure = SimpleNamespace(record=lambda *tensors, **look: contextlib.nullcontext(), curve=lambda **series: None,
+                             table=lambda title, rows: None, set_detail=lambda detail: None)
     names = {"mg": library, "picture": figure, "draw": lambda *tensors: None}
+    names["lab"] = SimpleNamespace(gate=lambda program, *asks, **words: ask(program, asks, names))
     said = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code" or cell["id"] in ONLY_MINIGRAD:

@@ -67,7 +67,10 @@ def _option(gate: Gate, option: Option) -> Html:
 
 
 def _belief(option: Option, right: bool) -> Html | str:
-    return option.believes if right else join([tag("em", "who chooses this believes: "), option.believes])
+    """A belief begins with a small letter and continues our words; a text with a capital stands for itself."""
+    if right or option.believes[:1].isupper():
+        return option.believes
+    return join([tag("em", "who chooses this believes: "), option.believes])
 
 
 def _hands(gate: Gate, option: Option, number: int) -> Html:
