@@ -209,7 +209,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a rewrite would change anything")
     options = parser.parse_args(arguments)
     changed = 0
-    for path in options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in options.notebooks or [*sorted(NOTEBOOKS.glob("*.ipynb")), *NOTEBOOKS.glob("teacher/*.ipynb")]:
         start = time.monotonic()
         made = make(path.resolve())
         different = [place for place, text in made.items()

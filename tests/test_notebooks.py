@@ -9,7 +9,8 @@ from tests import execute
 
 LESSONS = sorted(execute.NOTEBOOKS.glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-each_notebook = pytest.mark.parametrize("path", [*LESSONS, *sorted(execute.NOTEBOOKS.glob("solutions/*.ipynb"))],
+each_notebook = pytest.mark.parametrize("path", [*LESSONS, *sorted(execute.NOTEBOOKS.glob("solutions/*.ipynb")),
+                                                         *execute.NOTEBOOKS.glob("teacher/*.ipynb")],
                                         ids=lambda path: f"{path.parent.name}-{path.stem}")
 
 

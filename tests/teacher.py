@@ -1,0 +1,125 @@
+"""Write the teacher's pages from the lessons: a run sheet for each lesson, and the notebook of the 90-minute class.
+
+    python tests/teacher.py          # rewrites notebooks/teacher/; then python tests/execute.py notebooks/teacher/*.ipynb
+
+Nothing in them is written twice: polls and wrong answers come from the lessons' gates and exercises, the class's cells from the
+lessons' cells.
+"""
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))               # run as a script, it finds its own folder only
+
+import minigrad as mg  # noqa: E402
+from minigrad import lab  # noqa: E402
+from minigrad.lab.gate import Gate, Option  # noqa: E402
+
+NOTEBOOKS = ROOT / "notebooks"
+LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+PLAN = [    # minutes, title, what to do, the cells to project
+    (6, "The payoff", "Run the first cell together. Then the poll: hands for A to D, half a minute in pairs, a second vote, reveal.",
+     ["00-learn", "00-gate-no-flag", "00-no-flag"]),
+    (14, "Flags and how they spread", "One poll for example 2, one for example 3. Let somebody defend a wrong answer first.",
+     ["01-example-1", "01-gate-predict-2-run", "01-gate-predict-3", "01-example-3", "01-lab"]),
+    (12, "grad_fn", "Everybody draws the graph of x * y + x ** 2 on paper first, with its arrows back. Then run the cell and compare.",
+     ["02-picture-title", "02-gate-predict-4", "02-walk"]),
+    (14, "One backward by hand", "Pencils: x.grad of the five lines. Poll. Then the lab's slider; ask for each next number first.",
+     ["03-gate-predict-3", "03-by-hand", "03-lab"]),
+    (3, "Break", "Leave the last picture on the wall.", []),
+    (11, "no_grad", "The poll about the three answers, the error read aloud, then the silent 7.",
+     ["04-gate-predict-5", "04-example-6", "04-gate-predict-6", "04-lab"]),
+    (11, "Leaves and retain_grad", "Four gradients: let them write all four down, then vote.",
+     ["05-example-7", "05-gate-example-8", "05-lab"]),
+    (12, "detach, and a write through it", "Vote on the memory, then on the walk. Switch no_grad on in the lab: allowed, still counted.",
+     ["06-gate-write-through", "06-gate-error-version", "06-lab"]),
+    (7, "Exit ticket: a bug hunt", "Each pair mends the function and runs the check; the cause on a card is the ticket.",
+     ["04-ex3-task", "04-ex3", "04-ex3-check"]),
+]
+
+
+def lesson(number: str) -> NotebookNode:
+    """Return the lesson with this number."""
+    return nbformat.read(next(path for path in LESSONS if path.name.startswith(number)), 4)
+
+
+def gates(notebook: NotebookNode) -> dict[str, Gate]:
+    """Run a lesson's prediction gates and return them by their cells' ids."""
+    return {cell.id: eval(cell.source.partition("\n")[2], {"mg": mg, "lab": lab})
+            for cell in notebook.cells if cell.id.startswith("gate-") and cell.cell_type == "code"}
+
+
+def minutes(notebook: NotebookNode) -> str:
+    """Return what the lesson says about its minutes and what one needs before."""
+    return next(line.strip("*") for line in notebook.cells[0].source.splitlines() if line.startswith("*"))
+
+
+def said(gate: Gate, option: Option) -> str:
+    """Return what the gate says to an option, as it says it."""
+    if gate.is_right(option):
+        return f"**right.** {option.believes}"
+    return option.believes if option.believes[:1].isupper() else f"*believes:* {option.believes}"
+
+
+def run_sheet(notebook: NotebookNode) -> str:
+    """Return one lesson's run sheet as Markdown."""
+    title, lines = notebook.cells[0].source.splitlines()[0].removeprefix("# "), []
+    lines += [f"## {title}", "", re.sub(r"\((\d\d_\w+\.ipynb)\)", r"(../\1)", minutes(notebook)), ""]
+    projected = [cell.source.splitlines()[1] for cell in notebook.cells if cell.source.startswith("%%explore")]
+    lines += ["**Project** the first picture, each question below, and the lab that begins with `" + "`, `".join(projected) + "`.", ""]
+    for number, gate in enumerate(gates(notebook).values(), 1):
+        lines += [f"**Poll {number}** · {gate.question}", "", "```python", gate.program.rstrip(), "```", ""]
+        lines += [f"- **{option.letter}** `{option.text}`: {said(gate, option)}"
+                  for option in gate.options]
+        lines.append("")
+    for cell in notebook.cells:
+        if "exercise" in cell.metadata:
+            heard = "; ".join(f"*{wrong.says[0]}*" for wrong in cell.metadata.exercise.wrong if wrong.says)
+            task = next(c.source.splitlines()[0].lstrip("# ") for c in notebook.cells if c.id == f"{cell.id}-task")
+            lines.append(f"- {task}. Wrong answers that the check knows, by its words: {heard}.")
+    return "\n".join([*lines, ""])
+
+
+def run_sheets() -> str:
+    """Return all run sheets as one page."""
+    head = ["# Run sheets", "",
+            "For each lesson: the minutes, what to project, the polls with their wrong answers and what these mean. A poll takes three",
+            "minutes: hands, half a minute in pairs, hands again (*Count hands*, *Second vote*), *Reveal*. This page is made from the",
+            "lessons by `python tests/teacher.py`.", "",
+            "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb). For slides, or a copy that needs no kernel:",
+            "`python -m nbconvert --to slides NAME.ipynb`, `--to html`.", ""]
+    return "\n".join([*head, *(run_sheet(nbformat.read(path, 4)) for path in LESSONS)])
+
+
+def class_notebook() -> NotebookNode:
+    """Return the notebook of the 90-minute class, not run."""
+    total = sum(part[0] for part in PLAN)
+    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; zoom the browser to 150 %. Each question is a gate: *Count hands* "
+            "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says. What each wrong answer means "
+            "is in the [run sheets](run_sheets.md). The cells are the lessons' own.")
+    cells = [v4.new_markdown_cell(head, id="title"), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
+    lessons, start = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0
+    for number, (length, title, what, names) in enumerate(PLAN):
+        cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}"))
+        start += length
+        for name in names:
+            cell = next(c for c in lessons[name[:2]].cells if c.id == name[3:])
+            copy = NotebookNode(cell, id=name, metadata=NotebookNode({k: v for k, v in cell.metadata.items() if k != "exercise"}))
+            if cell.cell_type == "code":
+                copy.outputs, copy.execution_count = [], None
+                copy.source = copy.source.replace(' name="', ' name="class-')
+            cells.append(copy)
+    return v4.new_notebook(cells=cells)
+
+
+if __name__ == "__main__":
+    folder = NOTEBOOKS / "teacher"
+    folder.mkdir(exist_ok=True)
+    (folder / "run_sheets.md").write_text(run_sheets(), encoding="utf-8", newline="\n")
+    nbformat.write(class_notebook(), folder / "class_90_minutes.ipynb")

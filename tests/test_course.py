@@ -1,0 +1,112 @@
+"""The course as a whole: the ten mistakes are confronted, the pages around the lessons lead somewhere and say what the lessons say."""
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytest.importorskip("anywidget")
+from tests import teacher
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+each_lesson = pytest.mark.parametrize("path", teacher.LESSONS, ids=lambda path: path.stem)
+
+# The mistakes that are made again and again in public: where a lesson confronts each.
+# what people believe, lesson, gate, the letter of the belief, exercise, what its check says to the belief
+MISTAKES = [
+    ("rebinding keeps my leaf", "05", "gate-famous", "A", "ex2", "still computed"),
+    ("a computed tensor is never a leaf", "05", "gate-predict-7", "A", "ex1", "only from data"),
+    ("intermediates keep .grad", "05", "gate-example-8", "C", "ex1", "nobody called"),
+    ("retain_grad() works after backward", "05", "gate-late", "B", "ex3", "30 is dloss/dw"),
+    ("no_grad clears flags", "04", "gate-predict-5", "A", "ex1", "does not clear"),
+    ("detach() copies", "06", "gate-write-through", "A", "ex1", "seen by x"),
+    ("a later detach_() rewrites the past", "09", "gate-detach-later-run", "A", "ex2", "s  not yet: the road goes from step to step"),
+    ("a flag set later rewrites the past", "01", "gate-past-run", "A", "ex3", "does not freeze anything"),
+    ("w = w - lr * w.grad is an update", "08", "gate-book", "A", "ex2", "has not changed"),
+    ("backward() resets", "07", "gate-twice", "A", "ex1", "p  not yet: backward() never clears"),
+    ("backward() repeats freely", "07", "gate-error-second", "A", "ex1", "q  not yet: the product remembered"),
+    ("retain_graph is retain_grad", "07", "gate-not-retain-grad", "A", "ex3", "walks through all rounds before it"),
+    ("flags can be set anywhere", "01", "gate-predict-2-run", "A", "ex3", "does not freeze anything"),
+    ("eval() is a kind of no_grad", "10", "gate-eval-records", "A", "ex1", "5  not yet: eval() records"),
+    ("clone() cuts", "10", "gate-clone-road", "A", "ex1", "6  not yet: clone() copies"),
+    ("freezing a layer puts a wall there", "10", "gate-frozen-after", "A", "ex1", "2  not yet: no_grad around"),
+]
+
+
+@cache
+def lesson(number):
+    notebook = teacher.lesson(number)
+    return notebook, teacher.gates(notebook)
+
+
+@pytest.mark.parametrize("belief, number, gate, letter, exercise, says", MISTAKES, ids=[row[0] for row in MISTAKES])
+def test_a_mistake_meets_a_gate_and_an_exercise(belief, number, gate, letter, exercise, says):
+    notebook, gates = lesson(number)
+    option = next(option for option in gates[gate].options if option.letter == letter)
+    assert option.believes and not gates[gate].is_right(option)
+    cell = next(cell for cell in notebook.cells if cell.id == exercise)
+    assert says in [text for wrong in cell.metadata.exercise.wrong for text in wrong.says]
+
+
+@each_lesson
+def test_every_lesson_predicts_fails_tries_and_ends_on_pytorch(path):
+    cells = {cell.id: cell for cell in nbformat.read(path, 4).cells}
+    assert any(name.startswith("gate-") for name in cells)
+    assert any("raises-exception" in cell.metadata.get("tags", []) for cell in cells.values())
+    assert any(cell.source.startswith("%%explore") for cell in cells.values())
+    assert {"torch", "nbval-ignore-output"} == set(cells["on-pytorch"].metadata.tags)
+    said = cells["on-pytorch"].outputs[0].text.splitlines()
+    assert len(said) >= 2 and said[-2].removeprefix("minigrad:") == said[-1].removeprefix("PyTorch: ").replace("PyTorch:", "")
+    text = cells["title"].source
+    assert "minutes" in text and "After this lesson you can" in text and "## What to remember" in cells["end"].source
+
+
+@each_lesson
+def test_every_gate_is_followed_by_the_program_itself_and_the_reason(path):
+    ids = [cell.id for cell in nbformat.read(path, 4).cells]
+    names = [name.removeprefix("gate-") for name in ids if name.startswith("gate-") and not name.endswith("-after")]
+    assert all(name in ids and any(i.startswith(name.removesuffix("-run") + "-") and i.endswith("why") or i == f"{name}-why"
+                                   for i in ids) for name in names), names
+
+
+def test_the_contents_page_names_every_lesson_and_its_minutes():
+    page = nbformat.read(teacher.LESSONS[0], 4).cells
+    rows = dict(re.findall(r"\]\((\w+\.ipynb)\)[^|\n]* \| (\d+)", next(cell.source for cell in page if cell.id == "end")))
+    for path in teacher.LESSONS[1:]:
+        said = [int(number) for number in re.findall(r"\d+(?= minutes|, |\b)", teacher.minutes(nbformat.read(path, 4)).split(". ")[0])]
+        total = {"13": sum(said), "14": 90}.get(path.name[:2], said[0])
+        assert int(rows[path.name]) == total, path.name
+
+
+@pytest.mark.parametrize("page", ["glossary.md", "teacher/run_sheets.md"])
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", (NOTEBOOKS / page).read_text(encoding="utf-8"))
+    assert links and [link for link in links if not (NOTEBOOKS / page).parent.joinpath(link).exists()] == []
+
+
+@each_lesson
+def test_links_between_lessons_lead_somewhere(path):
+    text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    assert [link for link in re.findall(r"\]\((?!http)([^)#]+)\)", text) if not (NOTEBOOKS / link).exists()] == []
+
+
+def test_the_glossary_is_in_order_and_in_two_languages():
+    rows = re.findall(r"^\| (.+?) \| (.+?) \|", (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8"), re.M)[2:]
+    assert len(rows) > 30 and all(re.search(r"[\u4e00-\u9fff]", chinese) for _, chinese in rows)
+    terms = [re.sub(r"\W|_", "", term).lower() for term, _ in rows]
+    assert terms == sorted(terms)
+
+
+def test_every_line_of_the_cheat_sheet_was_tried():
+    sheet = (NOTEBOOKS / "cheat_sheet.svg").read_text(encoding="utf-8")
+    assert sheet.count(">yes<") >= 10 and ">NO<" not in sheet
+
+
+def test_the_teacher_s_pages_are_those_of_the_lessons():
+    assert (NOTEBOOKS / "teacher/run_sheets.md").read_text(encoding="utf-8") == teacher.run_sheets()
+    stored = nbformat.read(NOTEBOOKS / "teacher/class_90_minutes.ipynb", 4)
+    fresh = teacher.class_notebook()
+    assert [(cell.id, cell.source) for cell in stored.cells] == [(cell.id, cell.source) for cell in fresh.cells]
+    assert sum(part[0] for part in teacher.PLAN) == 90
