@@ -262,6 +262,24 @@ def test_the_base_of_a_written_view_has_another_history_too():
     assert [(e.target, e.via) for e in model.edges if e.source == total.id] == [(write.id, "t4")]
 
 
+REFUSED = """x = mg.ones(2)
+with mg.no_grad():
+    v = x[:1]
+w = mg.tensor([1., 2.], requires_grad=True)
+x.mul_(w)
+"""
+
+
+def test_a_view_whose_history_pytorch_refuses_to_tell():
+    recorder = run(REFUSED)
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        recorder.names["v"].grad_fn  # noqa: B018
+    card = next(card for card in recorder.model().cards if card.name == "v")
+    assert (card.value, card.is_leaf) == ("unreadable", False) and recorder.figure().svg
+    assert [c.name for c in recorder.model().cards if c.drawn] == ["x", "v", "w", "x"]
+    assert picture.draw_names(recorder.names).svg
+
+
 def test_data_shares_memory_without_history():
     model = run("x = mg.tensor([1., 2.], requires_grad=True)\na = x * 2\ny = x.data\nz = y * 3\n").model()
     assert [(op.text, op.cut) for op in model.ops] == [("x * 2", False), ("shares x", True), ("y * 3", False)]

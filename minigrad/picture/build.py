@@ -197,6 +197,8 @@ class _Builder:
         used = {slot for call in self.calls for slot in call.inputs}
         shared = Counter(s for m in self.model.memories if len(m.names) > 1 for s in m.cards)
         for call, op in self.ops.items():
+            for slot in call.outputs if call.inplace else ():
+                self.slots[slot].drawn &= slot in used or bool(self.slots[slot].name)     # a write's copy of what it needs later
             if len(call.outputs) != 1:
                 continue
             slot = call.outputs[0]

@@ -105,6 +105,25 @@ def is_tensor(value: Any) -> bool:
     return hasattr(type(value), "requires_grad") and hasattr(type(value), "grad_fn")
 
 
+def history(tensor: Any) -> tuple[Any, int]:
+    """The tensor's ``grad_fn`` and which of its outputs it is; (None, 0) where PyTorch refuses to say.
+
+    It refuses for a view that was made under no_grad and whose base was then written while recording was on.
+    """
+    try:
+        return tensor.grad_fn, tensor.output_nr
+    except RuntimeError:
+        return None, 0
+
+
+def is_leaf(tensor: Any) -> bool:
+    """Whether the tensor is a leaf; no, where PyTorch refuses to say."""
+    try:
+        return tensor.is_leaf
+    except RuntimeError:
+        return False
+
+
 def named_tensors(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The tensors that names of a program lead to: variables, and the parameters of modules."""
     for name, value in list(namespace.items()):
@@ -158,8 +177,11 @@ def number(tensor: Any) -> float | None:
 
 def read(tensor: Any) -> Card:
     """The tensor's card as it is now; ids come later."""
-    value, stats = value_text(tensor)
-    readable = tensor.is_leaf or tensor.retains_grad               # PyTorch warns when another tensor's .grad is read
+    try:
+        value, stats = value_text(tensor)
+        readable = tensor.is_leaf or tensor.retains_grad           # PyTorch warns when another tensor's .grad is read
+    except RuntimeError:                                           # see `history`
+        return Card("", "", "unreadable", tensor.requires_grad, False, version=tensor._version)
     return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
                 version=tensor._version, grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
 
@@ -306,7 +328,7 @@ class Walk:
 def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
     """Read the graph behind some tensors: the `limit` nodes that are nearest to them."""
     roots = list(roots)
-    queue = list(dict.fromkeys(t.grad_fn for t in roots if t.grad_fn is not None))
+    queue = [node for node in dict.fromkeys(history(t)[0] for t in roots) if node is not None]
     found = dict.fromkeys(queue)
     for node in queue:                                       # grows while it is walked
         for child, _ in node.next_functions:
@@ -317,11 +339,11 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
     by_edge, by_id = {}, {}
     for name, tensor in named_tensors(names):
         by_id.setdefault(id(tensor), name)
-        if tensor.grad_fn is not None:
-            by_edge.setdefault((tensor.grad_fn, tensor.output_nr), (name, tensor))
+        if history(tensor)[0] is not None:
+            by_edge.setdefault(history(tensor), (name, tensor))
     for tensor in roots:
-        if tensor.grad_fn is not None:
-            by_edge.setdefault((tensor.grad_fn, tensor.output_nr), ("", tensor))
+        if history(tensor)[0] is not None:
+            by_edge.setdefault(history(tensor), ("", tensor))
     slots: dict[Any, Slot] = {}
 
     def leaf(tensor: Any) -> Slot:
@@ -361,7 +383,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
         owner |= dict.fromkeys(call.nodes, call)
     used: dict[Any, set[int]] = {}
     inner = [edge for node in nodes for edge in node.next_functions]
-    for node, nr in [*((t.grad_fn, t.output_nr) for t in roots), *by_edge, *inner]:
+    for node, nr in [*map(history, roots), *by_edge, *inner]:
         used.setdefault(node, set()).add(nr)
     for call in calls:
         call.outputs = [result(call.node, nr) for nr in sorted(used[call.node])]
@@ -371,7 +393,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
                     target = leaf(child.variable) if is_accumulator(child) else owner.get(child) or result(child, output_nr)
                     call.edges.append((node, index, child, output_nr, target))
         remember(call)
-    return Walk(calls, [leaf(t) if t.grad_fn is None else result(t.grad_fn, t.output_nr) for t in roots],
+    return Walk(calls, [leaf(t) if history(t)[0] is None else result(*history(t)) for t in roots],
                 len(queue) - len(nodes), unknown)
 
 

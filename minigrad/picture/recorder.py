@@ -20,7 +20,7 @@ from .build import build
 from .figure import Figure
 from .libraries import ENABLED, SEQUENCES, Event, tensors_in, torch_mode
 from .model import Model
-from .program import Call, Slot, Step, is_accumulator, is_tensor
+from .program import Call, Slot, Step, history, is_accumulator, is_leaf, is_tensor
 
 MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
 MOST_CELLS = 8           # elements of a memory that are shown
@@ -182,12 +182,12 @@ class Recorder:
                 call.inner.append(slot)
             elif slot not in call.inputs and slot not in call.inner:
                 call.inputs.append(slot)
-        call.inputs = [s for s in call.inputs if not any(o is not s and o.tensor.is_leaf and o.tensor.grad is s.tensor
+        call.inputs = [s for s in call.inputs if not any(o is not s and is_leaf(o.tensor) and o.tensor.grad is s.tensor
                                                          for o in call.inputs)]       # an optimizer's: they stand on the cards
         self._learn_names(frame)
         for slot in call.inputs:
             if slot.node is None and not slot.name:
-                slot.grad_of = next((s for s in self._slots.values() if s.tensor.is_leaf and s.tensor.grad is slot.tensor), None)
+                slot.grad_of = next((s for s in self._slots.values() if is_leaf(s.tensor) and s.tensor.grad is slot.tensor), None)
         for tensor in event.written:
             self._write(call, self._slot(tensor, frame.f_lineno), frame)
         for tensor in event.outputs:
@@ -220,11 +220,11 @@ class Recorder:
         for tensor in self._sharing[memory]:
             other = self._slots[id(tensor)]
             # What shares the memory has another history now too: the base of a view that was written.
-            if other is not slot and other.tensor.grad_fn is not other.node and not other.tensor.is_leaf and other not in call.inner:
+            if other is not slot and history(tensor)[0] not in (None, other.node) and other not in call.inner:
                 ended.append(other)
         for old in ended:
             old.ended = frame.f_lineno
-            now = Slot(old.tensor, old.tensor.grad_fn, old.tensor.output_nr, old.name, frame.f_lineno, no_grad=old.no_grad)
+            now = Slot(old.tensor, *history(old.tensor), old.name, frame.f_lineno, no_grad=old.no_grad)
             self._slots[id(old.tensor)] = now
             call.outputs.append(now)
         for tensor in self._sharing[memory]:
@@ -238,7 +238,7 @@ class Recorder:
     def _slot(self, tensor: Any, line: int | None) -> Slot:
         slot = self._slots.get(id(tensor))
         if slot is None:
-            slot = self._add(Slot(tensor, tensor.grad_fn, tensor.output_nr, line=line))
+            slot = self._add(Slot(tensor, *history(tensor), line=line))
         return slot
 
     def _add(self, slot: Slot) -> Slot:
