@@ -819,6 +819,17 @@ def test_a_network_is_folded_by_its_modules():
     assert fold(figure.model, 999) is figure.model
 
 
+def test_where_there_are_too_many_parameters_they_are_counted():
+    recorder = run("""net = mg.nn.Sequential(*(mg.nn.Linear(2, 2) for _ in range(25)))
+loss = net(mg.ones(1, 2)).sum()
+loss.backward()
+""")
+    figure = recorder.figure()
+    assert [(op.text, op.leaves) for op in figure.model.ops] == [("net(…)", 51), ("….sum()", 0)]
+    assert [card.name for card in figure.model.cards if card.drawn] == ["loss"]
+    assert figure.model.note == "50 parameters are counted, not drawn." and ">uses 51 leaves<" in figure.svg
+
+
 def test_folding_keeps_what_has_two_ends():
     model = run("x = mg.tensor([1.], requires_grad=True)\nkept = x * 2\n" + "x = x * kept\n" * 9).model()
     small = fold(model, 3)

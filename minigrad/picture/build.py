@@ -148,7 +148,10 @@ class _Builder:
                 [self.slots[s].id for s in call.outputs], line=call.line, source=call.source, hooks=call.hooks)
         place = {slot: i for i, slot in enumerate(call.inputs)}
         for saved in sorted(call.saved, key=lambda saved: place.get(saved.slot, len(place))):
-            name = self.slots[saved.slot].name or ("its result" if saved.slot in call.outputs else "its input") if saved.slot else ""
+            name = ""
+            if saved.slot is not None:
+                seen = saved.slot in self.slots and self.slots[saved.slot].name
+                name = seen or ("its result" if saved.slot in call.outputs else "its input")
             op.saved.append(Saved(name or (saved.text if saved.tensor else saved.attribute), "" if saved.tensor else saved.text,
                                   saved.tensor, *saved.versions))
         if call.block is not None:

@@ -19,7 +19,7 @@ from .model import DETAILS, VERSIONS, Model
 from .pen import escape
 
 LEAST = 0.68        # of its own size: how far a picture shrinks in a narrow cell before it scrolls
-MOST_DRAWN = 30, 12, 5      # operations in one picture; fewer, if Graphviz does not finish in time
+MOST_DRAWN = 30, 8      # operations in one picture; fewer, if Graphviz does not finish in time
 _numbers = itertools.count(1)
 
 

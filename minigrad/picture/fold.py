@@ -8,22 +8,24 @@ from itertools import groupby
 
 from .model import DONE, FAILED, IDLE, NOW, Card, Edge, Model, Op
 
+MOST_CARDS = 40         # with more, parameters and leaves without a name are only counted
 MOST_LEAVES = 6         # so many leaves that only one folded operation uses are drawn; a module's parameters never
 
 
 def fold(model: Model, most: int) -> Model:
     """The model with at most so many operations, and a note that says which stand for several; itself if it is small enough."""
-    if len(model.ops) + model.earlier <= most:
+    crowded = sum(card.drawn for card in model.cards) > MOST_CARDS
+    if len(model.ops) + model.earlier <= most and not crowded:
         return model
     groups: list[tuple[Op, ...]] = [(op,) for op in model.ops]
-    for depth in range(max(len(op.module) for op in model.ops), 0, -1):
+    for depth in range(max((len(op.module) for op in model.ops), default=0), 0, -1):
         if len(groups) > most:
             groups = _joined(model.ops, depth)
     over = len(groups) - most
     if over > 0 or model.earlier:
         far = [op for group in groups[:max(over, 0) + 1] for op in group]
         groups = [tuple(far), *groups[max(over, 0) + 1:]]
-    return _Folded(model, groups).model
+    return _Folded(model, groups, crowded).model
 
 
 def _joined(ops: Iterable[Op], depth: int) -> list[tuple[Op, ...]]:
@@ -33,29 +35,35 @@ def _joined(ops: Iterable[Op], depth: int) -> list[tuple[Op, ...]]:
 
 class _Folded:
 
-    def __init__(self, model: Model, groups: list[tuple[Op, ...]]) -> None:
+    def __init__(self, model: Model, groups: list[tuple[Op, ...]], crowded: bool) -> None:
         self.old = model
         self.into = {op.id: group[0].id for group in groups for op in group}
         used = {(id, self.into[op.id]) for op in model.ops for id in op.inputs}
         self.users = Counter(id for id, _ in used)
-        self.hidden: set[str] = set()
-        ops = [self._one(group) if len(group) > 1 else group[0] for group in groups]
-        if model.earlier and not ops[0].folded:
-            ops[0] = self._one(groups[0])
+        self.hidden = {card.id for card in model.cards if crowded and card.is_leaf and ("." in card.name or not card.name)}
+        ops = [self._one(group) if len(group) > 1 or model.earlier and not i else self._thin(group[0]) for i, group in enumerate(groups)]
         cards = [card for card in model.cards if card.id not in self.hidden]
         memories = [replace(memory, cards=left) for memory in model.memories if (left := [c for c in memory.cards if c not in self.hidden])]
         folded = [f"{op.text} ({op.folded:,})" for op in ops if op.folded]
         named = ", ".join(folded[:3]) + (f" and {len(folded) - 3} more" if len(folded) > 3 else "")
-        note = f"{sum(op.folded for op in ops):,} operations are folded into {len(folded)}: {named}."
+        note = f"{sum(op.folded for op in ops):,} operations are folded into {len(folded)}: {named}." if folded else ""
+        parameters = sum(c.is_leaf and "." in c.name and not c.past and not c.name.endswith(".grad") for c in model.cards)
+        if crowded and parameters:
+            note += f" {parameters} parameters are counted, not drawn."
         self.model = replace(model, cards=cards, ops=ops, edges=self._edges(), memories=memories, earlier=0,
                              note=f"{note} {model.note}".strip())
+
+    def _thin(self, op: Op) -> Op:
+        """An operation without the cards that are hidden."""
+        inputs = [id for id in op.inputs if id not in self.hidden]
+        return replace(op, inputs=inputs, outputs=[id for id in op.outputs if id not in self.hidden], leaves=len(op.inputs) - len(inputs))
 
     def _one(self, group: tuple[Op, ...]) -> Op:
         """An operation that stands for several."""
         first, made = group[0], {id for op in group for id in op.outputs}
         inside = [id for op in group for id in (*op.inputs, *op.outputs)]
         module = common(op.module for op in group)
-        outputs = [id for id in made if self._leaves(id, group)]
+        outputs = [id for id in made - self.hidden if self._leaves(id, group)]
         leaves = [id for id in dict.fromkeys(inside) if id not in made and self.users[id] == 1 and self.old.by_id[id].op is None]
         own = [id for id in leaves if self._goes(self.old.by_id[id], len(leaves))]
         self.hidden |= made - set(outputs) | set(own)
@@ -65,7 +73,7 @@ class _Folded:
         earlier = self.old.earlier if first is self.old.ops[0] else 0
         text = module[-1] if module and not earlier else "earlier operations"
         blocks = {op.block for op in group}
-        inputs = [id for id in dict.fromkeys(inside) if id not in made and id not in own]
+        inputs = [id for id in dict.fromkeys(inside) if id not in made and id not in self.hidden]
         return Op(first.id, text, f"{nodes:,} nodes" if nodes else "", inputs=inputs, outputs=sorted(outputs, key=lambda id: int(id[1:])),
                   freed=all(op.freed for op in group if op.saved), state=state, block=blocks.pop() if len(blocks) == 1 else None,
                   module=module, folded=len(group) + earlier,

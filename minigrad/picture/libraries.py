@@ -48,14 +48,14 @@ def torch_mode(happened: Callable[[Event], None]) -> AbstractContextManager:
     class Watch(torch.overrides.TorchFunctionMode):
 
         def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-            given = list(tensors_in([*args, *(kwargs or {}).values()]))
-            versions = [t._version for t in given]
-            result = func(*args, **(kwargs or {}))
             name = getattr(func, "__name__", "")
             if name == "__get__":
                 name = getattr(func.__self__, "__name__", "")
                 if name not in SHARING:
-                    return result
+                    return func(*args, **(kwargs or {}))
+            given = list(tensors_in([*args, *(kwargs or {}).values()]))
+            versions = [t._version for t in given]
+            result = func(*args, **(kwargs or {}))
             known = set(map(id, given))
             outputs = [t for t in tensors_in([result]) if id(t) not in known]
             written = [t for t, version in zip(given, versions, strict=True) if t._version != version]

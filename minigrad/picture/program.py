@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,13 @@ class Slot:
 
 @dataclass(eq=False)
 class Call:
-    """One operation of the program. `edges` are (node, index, next node, output number, what it belongs to)."""
+    """One operation of the program. `edges` are (node, index, next node, output number, what it belongs to).
+
+    `code` is what the program's text says of it, "" if it cannot be had, and None as long as nobody looked.
+    """
 
     text: str
+    code: str | None = None
     would: str = ""
     inputs: list[Slot] = field(default_factory=list)
     outputs: list[Slot] = field(default_factory=list)
@@ -222,21 +227,21 @@ def code(name: str, args: list[str]) -> str:
     return f"-{args[0]}" if name == "neg" else f"{name}({', '.join(args)})"
 
 
-def connect(call: Call, owner: dict[Any, Call], leaf: Any, since: int) -> None:
-    """Find the nodes that a call made (one, or with helpers more) and where the edges that leave them lead.
+def connect(call: Call, owner: dict[Any, Call], leaf: Any, since: int) -> list[Any]:
+    """Find the nodes that a call has made since it was last looked at, and where the edges that leave them lead.
 
     `owner` knows the nodes of all calls so far, ``leaf(variable)`` the slot of a leaf, and a node numbered up to `since` is older
     than the call: if it belongs to nobody, it ends at the card of the input that it made.
     """
     before = {slot.node: slot for slot in call.inputs if slot.node is not None}
-    stack = list(dict.fromkeys(s.node for s in call.outputs if s.node is not None and owner.get(s.node, call) is call))
+    stack = [node for node in dict.fromkeys(s.node for s in call.outputs) if node is not None and node not in owner]
     stack = [node for node in stack if not is_accumulator(node)]
-    call.nodes, call.edges = [], []
+    nodes, edges = [], []
     while stack:
         node = stack.pop()
-        if node in call.nodes:
+        if node in owner:
             continue
-        call.nodes.append(node)
+        nodes.append(node)
         owner[node] = call
         for index, (child, output_nr) in enumerate(node.next_functions):
             if child is None:
@@ -249,21 +254,25 @@ def connect(call: Call, owner: dict[Any, Call], leaf: Any, since: int) -> None:
                     stack.append(child)
                     continue
             if target is not None and target is not call:
-                call.edges.append((node, index, child, output_nr, target))
-            elif target is call and child not in call.nodes:
-                stack.append(child)
+                edges.append((node, index, child, output_nr, target))
+    call.nodes, call.edges = nodes + call.nodes, edges + call.edges          # the node of the result comes first
+    return nodes
+
+
+@cache
+def _saved_by_type(kind: type) -> tuple[str, ...]:
+    return tuple(name.removeprefix("_saved_") for name in dir(kind) if name.startswith("_saved_"))
 
 
 def saved_names(node: Any) -> Iterable[str]:
-    if hasattr(node, "_remembered"):
-        return node._remembered()
-    return [name.removeprefix("_saved_") for name in dir(node) if name.startswith("_saved_")]
+    return node._remembered() if hasattr(node, "_remembered") else _saved_by_type(type(node))
 
 
-def remember(call: Call) -> None:
-    """Note what the call's nodes remember, and under which name the program knows it."""
-    call.saved = []
-    for node in call.nodes:
+def remember(call: Call, nodes: Iterable[Any]) -> None:
+    """Note what these nodes of the call remember, and under which name the program knows it."""
+    nodes = list(nodes)
+    slots = {_key(slot.tensor, slot.node, slot.output_nr): slot for slot in [*call.outputs, *call.inputs]} if nodes else {}
+    for node in nodes:
         for name in saved_names(node):
             try:
                 value = getattr(node, f"_saved_{name}")
@@ -271,12 +280,17 @@ def remember(call: Call) -> None:
                 call.saved.append(Remembered(node, name, _by_parameter(call, node, name), "…"))
                 continue
             if is_tensor(value):
-                slot = next((s for s in [*call.inputs, *call.outputs] if _same(s, value)), None)
+                slot = slots.get(_key(value, *history(value)))
                 call.saved.append(Remembered(node, name, slot, "its input" if value.numel() > 1 else printed(value)))
             elif name in ("self", "other") and isinstance(value, (int, float)):
                 call.saved.append(Remembered(node, name, None, f"{value:g}"))             # a number in a tensor's place
             elif name == "exponent" and isinstance(value, (int, float)):
                 call.saved.append(Remembered(node, name, None, f"{value:g}", tensor=False))
+
+
+def _key(tensor: Any, node: Any, output_nr: int) -> tuple:
+    """What a saved tensor has in common with the one of the program that it is."""
+    return (node, output_nr) if node is not None or tensor is None else (tensor.data_ptr(), tuple(tensor.shape))
 
 
 def _by_parameter(call: Call, node: Any, name: str) -> Slot | None:
@@ -285,14 +299,6 @@ def _by_parameter(call: Call, node: Any, name: str) -> Slot | None:
     child, output_nr = dict(zip(("self", "other"), node.next_functions, strict=False)).get(name, (None, 0))
     return next((s for s in call.inputs if child is not None and (
         s.tensor is child.variable if is_accumulator(child) else s.node is child and s.output_nr == output_nr)), None)
-
-
-def _same(slot: Slot, value: Any) -> bool:
-    if slot.tensor is value:
-        return True
-    if value.grad_fn is not None:
-        return slot.node is value.grad_fn and slot.output_nr == value.output_nr
-    return slot.tensor is not None and slot.tensor.shape == value.shape and slot.tensor.data_ptr() == value.data_ptr()
 
 
 def check_saved(call: Call) -> None:
@@ -392,7 +398,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
                 if child is not None and child not in helpers:
                     target = leaf(child.variable) if is_accumulator(child) else owner.get(child) or result(child, output_nr)
                     call.edges.append((node, index, child, output_nr, target))
-        remember(call)
+        remember(call, call.nodes)
     return Walk(calls, [leaf(t) if history(t)[0] is None else result(*history(t)) for t in roots],
                 len(queue) - len(nodes), unknown)
 

@@ -57,6 +57,7 @@ class Recorder:
         self.missed, self.earlier, self.unknown = 0, 0, False
         self._slots: dict[int, Slot] = {}               # the current stage of each tensor, by id; the slot keeps the tensor alive
         self._sharing: dict[int, list[Any]] = {}        # the tensors of each memory
+        self._leaves: list[Slot] = []                   # those that require grad
         self._owner: dict[Any, Call] = {}
         self._hooked: set[Any] = set()
         self._handles: list[Any] = []
@@ -85,7 +86,7 @@ class Recorder:
         if "torch" in sys.modules:
             self._watch.enter_context(torch_mode(self._happened))
         for call in self.calls:
-            self._hook(call)
+            self._hook(call, call.nodes)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -103,6 +104,8 @@ class Recorder:
             self._see(slot)
         for call in self.calls:
             program.check_saved(call)
+            given = {id(slot.tensor) for slot in call.inputs}          # gradients given to an optimizer stand on the cards already
+            call.inputs = [slot for slot in call.inputs if slot.grad_of is None or id(slot.grad_of.tensor) not in given]
 
     def model(self, names: Mapping[str, Any] | None = None, step: int | None = None) -> Model:
         """Tell the program as a picture's content, with the names that its tensors have.
@@ -162,12 +165,8 @@ class Recorder:
         if len(self.calls) >= MOST_CALLS:
             self.missed += 1
             return
-        enabled = ENABLED[event.library]()
         if outermost is None or outermost is not self._outermost:       # a new call, not one more operation inside the last one
-            source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-            self.calls.append(Call("", line=frame.f_lineno, source=source, block=None if enabled or backward else _block(frame),
-                                   modules=modules))
-            self._outermost, self._since = outermost, self._latest[event.library]
+            self._begin(event, outermost, frame, backward, modules)
         call = self.calls[-1]
         stores = event.name == "__setitem__" or outermost is not None and outermost.f_code.co_name == "_setitem"
         for tensor in tensors_in(event.args):
@@ -182,12 +181,7 @@ class Recorder:
                 call.inner.append(slot)
             elif slot not in call.inputs and slot not in call.inner:
                 call.inputs.append(slot)
-        call.inputs = [s for s in call.inputs if not any(o is not s and is_leaf(o.tensor) and o.tensor.grad is s.tensor
-                                                         for o in call.inputs)]       # an optimizer's: they stand on the cards
-        self._learn_names(frame)
-        for slot in call.inputs:
-            if slot.node is None and not slot.name:
-                slot.grad_of = next((s for s in self._slots.values() if is_leaf(s.tensor) and s.tensor.grad is slot.tensor), None)
+        self._learn_names(call, frame)
         for tensor in event.written:
             self._write(call, self._slot(tensor, frame.f_lineno), frame)
         for tensor in event.outputs:
@@ -197,10 +191,19 @@ class Recorder:
                 call.outputs.append(slot)
         call.cut = event.name in ("detach", "data")
         call.would = event.node or call.would
-        call.text = _source_text(frame, stores) or _structural(event, self._text)
-        program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
-        program.remember(call)
-        self._hook(call)
+        if call.code is None:
+            call.code = _source_text(frame, stores)
+        call.text = call.code or _structural(event, self._text)
+        made = program.connect(call, self._owner, lambda variable: self._slot(variable, frame.f_lineno), self._since)
+        program.remember(call, made)
+        self._hook(call, made)
+
+    def _begin(self, event: Event, outermost: FrameType | None, frame: FrameType, backward: bool, modules: list[Any]) -> None:
+        """Open a new call."""
+        source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        block = None if ENABLED[event.library]() or backward else _block(frame)
+        self.calls.append(Call("", line=frame.f_lineno, source=source, block=block, modules=modules))
+        self._outermost, self._since = outermost, self._latest[event.library]
 
     def _shared(self, tensor: Any, frame: FrameType) -> None:
         """A tensor that no operation made has the memory of one that we know: ``x.data``, or one that went through NumPy."""
@@ -244,6 +247,10 @@ class Recorder:
     def _add(self, slot: Slot) -> Slot:
         self._slots[id(slot.tensor)] = slot
         self._sharing.setdefault(program.memory_of(slot.tensor), []).append(slot.tensor)
+        if slot.node is None and slot.tensor.requires_grad:
+            self._leaves.append(slot)
+        elif slot.node is None:
+            slot.grad_of = next((s for s in self._leaves if is_leaf(s.tensor) and s.tensor.grad is slot.tensor), None)
         self._see(slot)
         return slot
 
@@ -257,12 +264,13 @@ class Recorder:
             self.was[memory] = self.cells[memory]
         self.cells[memory] = cells
 
-    def _learn_names(self, frame: FrameType) -> None:
+    def _learn_names(self, call: Call, frame: FrameType) -> None:
         """Learn the names that the running code has for its tensors; the names at the end come from `model`."""
-        for name, value in list(frame.f_locals.items()):
-            slot = self._slots.get(id(value))
-            if slot is not None and slot.tensor is value and not slot.name and not name.startswith("_"):
-                slot.name = name
+        if call.code is None:                          # the first operation of the call
+            for name, value in list(frame.f_locals.items()):
+                slot = self._slots.get(id(value))
+                if slot is not None and slot.tensor is value and not slot.name and not name.startswith("_"):
+                    slot.name = name
 
     def _text(self, value: Any) -> str:
         slot = self._slots.get(id(value))
@@ -270,9 +278,9 @@ class Recorder:
 
     # The backward pass --------------------------------------------------------------------------------------------------
 
-    def _hook(self, call: Call) -> None:
-        accumulators = [child for _, _, child, _, _ in call.edges if is_accumulator(child)]
-        for node in (*call.nodes, *accumulators):
+    def _hook(self, call: Call, nodes: list[Any]) -> None:
+        accumulators = [child for node, _, child, _, _ in call.edges if node in nodes and is_accumulator(child)]
+        for node in (*nodes, *accumulators):
             if node not in self._hooked:
                 self._hooked.add(node)
                 self._handles += [node.register_prehook(self._arrived(node)), node.register_hook(self._ran)]

@@ -90,11 +90,11 @@ def note(op: Op, detail: int = VERSIONS) -> str:
     spoilt = [s for s in op.saved if s.version != s.now]
     if op.cut:
         return "same storage, no history" if detail >= DETACH else ""
-    if not op.node:
+    if not op.node and not op.folded:
         return "not recorded" if detail >= NO_GRAD else ""
-    if op.folded:
-        leaves = f", {op.leaves:,} {'leaves' if op.leaves > 1 else 'leaf'}" if op.leaves else ""
-        return f"{op.folded:,} operations{leaves} in one"
+    leaves = f"{op.leaves:,} {'leaves' if op.leaves > 1 else 'leaf'}" * bool(op.leaves)
+    if op.folded or leaves:
+        return f"{op.folded:,} operations{', ' * bool(leaves)}{leaves} in one" if op.folded else f"uses {leaves}"
     if spoilt and (detail == VERSIONS or op.state == FAILED):
         return f"{shown(spoilt[0].name)} was v{spoilt[0].version}, is v{spoilt[0].now} now: raises"
     if detail < SAVED:
