@@ -4,7 +4,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .fold import common
@@ -46,6 +46,7 @@ class _Builder:
         self.slots: dict[Slot, Card] = {}
         self.ops: dict[Call, Op] = {}
         self.turns = self._turns()
+        self.arriving: dict[tuple[Any, int], list[tuple[int, str]]] = {}     # by place and pass: (turn of the sender, gradient)
 
     def build(self) -> Model:
         for call in self.calls:
@@ -242,77 +243,70 @@ class _Builder:
         return (None, IDLE) if number is None else (self.program.trace[number - 1], self._state(number))
 
     def _edges(self) -> None:
-        arriving: dict[Any, list[Edge]] = {}
-        runs: dict[str, int] = {}
         for call, op in self.ops.items():
             for node, index, child, output_nr, target in call.edges:
+                passed = next((s for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
                 if target not in self.slots and target not in self.ops:      # left out of a graph that is too large
-                    target = next((s for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
+                    target, passed = passed, None
                 if target is None:
                     continue
-                via = None
-                if isinstance(target, Slot):
-                    card = self.slots[target]
-                    if is_accumulator(child) and card.accumulator is None:
-                        turn = self.turns.get(target)
-                        card.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn, hooks_after(target.tensor))
-                else:
-                    card = self.ops[target]
-                    via = next((self.slots[s].id for s in call.inputs if s.node is child and s.output_nr == output_nr), None)
-                edge = Edge(f"e{len(self.model.edges)}", op.id, card.id, via, index)
+                end = self.slots[target] if isinstance(target, Slot) else self.ops[target]
+                if is_accumulator(child) and end.accumulator is None:
+                    turn = self.turns.get(target)
+                    end.accumulator = Accumulator(IDLE if turn is None else self._state(turn), turn, hooks_after(target.tensor))
+                via = self.slots[passed].id if passed is not None and isinstance(target, Call) else None
+                edge = Edge(f"e{len(self.model.edges)}", op.id, end.id, via, index)
                 step, state = self._turn(node)
                 if step is not None and state in (NOW, DONE) and step.sent[index]:
                     edge.state, edge.gradient = state, step.sent[index]
-                    runs[edge.id] = step.run
+                    place = target if isinstance(target, Slot) else (child, output_nr)
+                    self.arriving.setdefault((place, step.run), []).append((op.number or 0, edge.gradient))
                 self.model.edges.append(edge)
-                arriving.setdefault(target if isinstance(target, Slot) else (child, output_nr), []).append(edge)
-        by_card = {card.id: slot for slot, card in self.slots.items()}
-        self.number = {op.id: op.number or 0 for op in self.model.ops}
-        for edges in arriving.values():
-            end = self.turns.get(by_card.get(edges[0].target))
-            run = end and self.program.trace[end - 1].run        # autograd.grad() runs through edges too, and stores nothing
-            in_turn = sorted((e for e in edges if e.gradient and runs[e.id] == run), key=lambda e: self.number[e.source])
-            parts = [e.gradient for e in in_turn]
-            if len(parts) > 1 and not edges[0].target.startswith("o"):
-                for edge in edges:
-                    edge.sums = " + ".join(parts) if len(set(parts)) > 1 or len(parts) == 2 else f"{len(parts)} × {parts[0]}"
-        self.arriving = arriving
+        ids = {card.id: slot for slot, card in self.slots.items()}
+        for edge in self.model.edges:
+            if edge.target in ids:
+                edge.sums = self._sum(ids[edge.target])
+
+    def _parts(self, place: Any, step: Step | None) -> list[str]:
+        """The gradients that came to a place in the pass of this step, in their order; autograd.grad() is another pass."""
+        return [part for _, part in sorted(self.arriving.get((place, step and step.run), ()))]
+
+    def _sum(self, slot: Slot) -> str:
+        """How the parts that came to a leaf add up; "" if it was one."""
+        parts = self._parts(slot, self._turn(slot)[0])
+        if len(parts) < 2:
+            return ""
+        return " + ".join(parts) if len(set(parts)) > 1 or len(parts) == 2 else f"{len(parts)} × {parts[0]}"
 
     def _gradient(self, slot: Slot, card: Card) -> None:
         """What the card's gradient row says at this step."""
         trace, at = self.program.trace, len(self.program.trace) if self.step is None else self.step
         if self.step is not None and trace:
             card.grad = self._stored(slot, card)
+        place: Any = (slot.node, slot.output_nr)
         if card.is_leaf and card.accumulator is not None:
-            receiving, place = slot, slot
+            place = slot
             last = next((s for s in reversed(trace[:at]) if s.slot is slot), None)
             if last is not None and last.before and last.after == card.grad:
-                sums = next((e.sums for e in self.arriving.get(slot, ()) if e.sums), "")
+                sums = self._sum(slot)
                 card.total = f"{last.before} + {f'({sums})' if sums else last.received[0]} = {last.after}"
-        else:
-            receiving, place = slot.node, (slot.node, slot.output_nr)
         if not card.grad:
             off = "flag off" if card.accumulator else "not asked"
             card.none = off if not card.requires_grad else "not yet" if card.is_leaf or card.retains_grad else "not kept"
-        receiver, state = self._turn(receiving)
-        if card.hooks and state in (NOW, DONE):
-            self._hooked(card, self.arriving.get(place, ()), receiver.received[min(slot.output_nr, len(receiver.received) - 1)])
-        if receiver is None or self.step is None or state == DONE or state == NOW and card.grad:
+        receiver, state = self._turn(slot if place is slot else slot.node)
+        if receiver is None:
             return
-        arrived = [e for e in self.arriving.get(place, ()) if e.gradient]
-        parts = [e.gradient for e in sorted(arrived, key=lambda e: self.number[e.source])]
+        parts, received = self._parts(place, receiver), receiver.received[min(slot.output_nr, len(receiver.received) - 1)]
+        if card.hooks and state in (NOW, DONE) and len(parts) == 1 and parts[0] != received:       # of several, a hook gets the sum
+            card.hooked = f"{parts[0]} → {received}"
+        if self.step is None or state == DONE or state == NOW and card.grad:
+            return
         if state in (NOW, FAILED):
-            card.gradient = receiver.received[slot.output_nr if len(receiver.received) > slot.output_nr else 0]
+            card.gradient = received
         elif parts:
             card.gradient = " + ".join(parts) if len(" + ".join(parts)) <= LONGEST else f"{len(parts)} parts"
         if card.gradient:
             card.flow = "arriving" if card.is_leaf or card.retains_grad else "passing"
-
-    def _hooked(self, card: Card, edges: Iterable[Edge], received: str) -> None:
-        """What a hook made of the gradient that came to it; of several parts it got the sum, which is not known here."""
-        parts = [edge.gradient for edge in edges if edge.gradient]
-        if len(parts) == 1 and parts[0] != received:
-            card.hooked = f"{parts[0]} → {received}"
 
     def _stored(self, slot: Slot, card: Card) -> str:
         """The stored gradient at a step: what the last store before it left, else what the next one found."""
