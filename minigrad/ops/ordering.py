@@ -1,0 +1,130 @@
+"""Order and search: sorting, the largest, the different, where things are."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtype import refuse
+from ..function import op, public, return_type
+from ..strides import arranged
+from ..tensor import check_dim, wrap
+from .indexing import select_gradient
+
+
+def _order(array, dim, descending):
+    if not array.ndim:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(array, dim, stable=True)
+    return array.shape[dim] - 1 - np.flip(np.argsort(np.flip(array, dim), dim, stable=True), dim)
+
+
+@op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _sort_stable(self, dim, descending):
+    return _sort(self, dim, descending)
+
+
+@op(node="SortBackward0", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _sort(self, dim, descending):
+    indices = _order(self, check_dim(dim, self.ndim), descending)
+    values = np.take_along_axis(self, indices, dim) if self.ndim else self.copy()
+    return arranged(values, self), arranged(indices, self)
+
+
+@public()
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> tuple:
+    """The elements in order along a dimension, and where they were: ``(values, indices)``; equal ones keep their order."""
+    return return_type("sort", "values indices")((_sort if stable is None else _sort_stable)(input, dim, descending))
+
+
+@public()
+def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+    """Where the elements of the sorted tensor are."""
+    return sort(input, dim, descending)[1]
+
+
+@op(node="TopkBackward0", outputs=("values", "indices"), tex=r"\operatorname{{topk}}({self})",
+    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+def _topk(self, k, dim, largest):
+    dim = check_dim(dim, self.ndim)
+    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    indices = np.take(_order(self, dim, largest), np.arange(k), dim)
+    return np.take_along_axis(self, indices, dim), indices
+
+
+@public()
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple:
+    """The k largest (or smallest) elements along a dimension, in order, and where they were."""
+    return return_type("topk", "values indices")(_topk(input, k, dim, largest))
+
+
+@public()
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero, one row each (``as_tuple``: one tensor per dimension)."""
+    if as_tuple:
+        return tuple(wrap(np.ascontiguousarray(i)) for i in np.nonzero(input.array))
+    return wrap(np.asfortranarray(np.argwhere(input.array)))
+
+
+@public()
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """The different elements (or slices along `dim`) in order, with where each went and how many there were if asked."""
+    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
+    found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
+    return tuple(wrap(x) for x in found) if len(found) > 1 else wrap(values)
+
+
+@public()
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 on occurs (with weights: their sums)."""
+    if input.array.dtype.kind == "f":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
+    if input.ndim != 1 or (input.array < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    return wrap(np.bincount(input.array, None if weights is None else weights.array, minlength))
+
+
+@public(method=False)
+def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`)."""
+    edges, values = sorted_sequence.array, np.asarray(getattr(input, "array", input))
+    side = "right" if right else "left"
+    refuse(edges, "b", "searchsorted_out_cpu")
+    if not edges.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+    if edges.ndim > 1 and edges.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+                           f"tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and input "
+                           f"value tensor {list(values.shape)}")
+    if edges.ndim == 1:
+        found = np.searchsorted(edges, values, side)
+    else:
+        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]))
+        found = np.reshape([np.searchsorted(row, x, side) for row, x in rows], values.shape)
+    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
+
+
+@public(method=False)
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Between which boundaries each value lies."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+@public()
+def argwhere(input: Any) -> Any:
+    """The indices of the elements that are not zero, one row each."""
+    return nonzero(input)
+
+
+@public(method=False)
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+    """Which elements are among the test elements."""
+    return wrap(np.isin(*(getattr(x, "array", x) for x in (elements, test_elements)), invert=invert))
