@@ -67,8 +67,6 @@ def why(tensor: Any, attribute: str = "grad", name: str = "") -> Why:
     ValueError
         If there is no such attribute to explain.
     """
-    if not is_tensor(tensor):
-        raise TypeError(f"why() asks about a tensor, not {type(tensor).__name__}")
     frame = sys._getframe(1)
     names = {**frame.f_globals, **frame.f_locals}
     name = name or next((n for n, other in named_tensors(names) if other is tensor), "")
@@ -78,6 +76,8 @@ def why(tensor: Any, attribute: str = "grad", name: str = "") -> Why:
 def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], lines: Iterable[Line],
               raised: str = "") -> Why:
     """`why` with all that it needs: the program's names, and its statements in the order in which they ran."""
+    if not is_tensor(tensor):
+        raise TypeError(f"why() asks about a tensor, not {type(tensor).__name__}")
     if attribute not in RULES:
         raise ValueError(f"why() explains {', '.join(RULES)}, not {attribute!r}")
     found = facts(tensor, name, names, list(lines), raised)

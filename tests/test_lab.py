@@ -2,6 +2,7 @@
 import gc
 import itertools
 import sys
+import time
 from contextlib import nullcontext
 
 import numpy as np
@@ -393,6 +394,16 @@ def test_every_kind_of_program_in_every_tab(explore, program, part):
     for key in explorer.switches:
         explorer.toggle(key)
         explorer.undo()
+
+
+def test_a_toggle_takes_little_time(explore):
+    explorer = explore(SQUARE)
+    keys, times = list(explorer.switches) * 6, []
+    for key in keys:
+        start = time.process_time()
+        explorer.toggle(key)
+        times.append(time.process_time() - start)
+    assert sorted(times)[len(times) // 2] < 0.04              # 0.006 where nothing else runs; and it must stay of that order
 
 
 def test_five_hundred_toggles_leave_memory_level(explore):

@@ -69,6 +69,7 @@ class Explorer:
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
         self._stale, self.tab, self.changed = False, TABS[0], []
+        self._told: tuple[Any, ...] = (None, None, None)    # the model that was told last, and of what
         self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
         self._undo: list[frozenset[str]] = []
         self._width = 5 + max((len(line) for line in self._text.lines), default=0)      # what a toggle may add
@@ -122,7 +123,9 @@ class Explorer:
     def model(self) -> Model:
         """The picture as plain data."""
         recorder, names = self._drawn
-        return recorder.model(names, step=self.step)
+        if self._told[:2] != (recorder, self.step):          # one view asks for it several times
+            self._told = recorder, self.step, recorder.model(names, step=self.step)
+        return self._told[2]
 
     @property
     def figure(self) -> Figure:
