@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..picture.model import Model
-from ..picture.program import grad_text, named_tensors, node_name, value_text
+from ..picture.program import UNREADABLE, history, named_tensors, node_name, read
 from ..why import Line, explained
 
 __all__ = ["changed_cards", "changes", "state"]
@@ -16,11 +16,12 @@ ATTRIBUTES = ("requires_grad", "grad_fn", "grad", "value")
 
 def state(names: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """What there is to say of each named tensor, as texts."""
-    return {name: {
-        "requires_grad": str(tensor.requires_grad),
-        "grad_fn": node_name(tensor.grad_fn) if tensor.grad_fn is not None else "None",
-        "grad": (grad_text(tensor.grad) if tensor.is_leaf or tensor.retains_grad else "") or "None",
-        "value": value_text(tensor)[0]} for name, tensor in named_tensors(names)}
+    said = {}
+    for name, tensor in named_tensors(names):
+        card, node = read(tensor), history(tensor)[0]
+        said[name] = {"requires_grad": str(card.requires_grad), "grad_fn": node_name(node) if node is not None else "None",
+                      "grad": card.grad or "None", "value": card.value}
+    return said
 
 
 def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line],
@@ -33,6 +34,8 @@ def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: 
         different = [a for a in ATTRIBUTES if was is not None and was[a] != now[a]]
         if was is None:
             said.append(f"{name} is new.")
+        elif different and now["value"] == UNREADABLE:
+            said.append(f"{name} cannot be read now: it is a view that was made while recording was off, and its base was written since.")
         elif different == ["value"]:
             said.append(f"{name} is {now['value']} now, not {was['value']}.")
         elif different:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from ..picture.program import named_tensors, node_name, read
+from ..picture.program import history, named_tensors, node_name, read
 from .html import Html, tag
 
 __all__ = ["Moments", "Row", "timeline_html"]
@@ -47,7 +47,9 @@ class Moments:
 
 def _state(tensor: Any) -> str:
     card = read(tensor)
-    words = [card.value, "leaf" if card.is_leaf else node_name(tensor.grad_fn), f"requires_grad {card.requires_grad}"]
+    node = history(tensor)[0]
+    where = "leaf" if card.is_leaf else node_name(node) if node is not None else "no history"
+    words = [card.value, where, f"requires_grad {card.requires_grad}"]
     words += [f"grad {card.grad}"] if card.grad else []
     words += ["retain_grad"] if card.retains_grad else []
     words += [f"v{card.version}"] if card.version else []

@@ -19,6 +19,7 @@ from .text import LONGEST
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "matmul": "@", "mm": "@", "mv": "@", "dot": "@", "bmm": "@"}
 MOST_INLINE = 4          # so many elements of a vector are written out
+UNREADABLE = "unreadable"
 MOST_WALKED = 100_000    # nodes that are counted before a walk gives up
 
 
@@ -186,7 +187,7 @@ def read(tensor: Any) -> Card:
         value, stats = value_text(tensor)
         readable = tensor.is_leaf or tensor.retains_grad           # PyTorch warns when another tensor's .grad is read
     except RuntimeError:                                           # see `history`
-        return Card("", "", "unreadable", tensor.requires_grad, False, version=tensor._version)
+        return Card("", "", UNREADABLE, tensor.requires_grad, False, version=tensor._version)
     return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
                 version=tensor._version, grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
 
