@@ -86,6 +86,14 @@ def test_the_queue_is_the_engines():
         assert now.ready[0] == now.node and "<table" in stepper_html(now, step, recorder.steps)
 
 
+def test_nodes_inside_a_module_are_named_by_its_call():
+    recorder, names = ran("net = mg.nn.Sequential(mg.nn.Linear(2, 2), mg.nn.Tanh(), mg.nn.Linear(2, 1))\nout = net(mg.ones(1, 2))\n"
+                          "out.sum().backward()")
+    said = [moment(recorder, names, step).node for step in range(1, recorder.steps + 1)]
+    assert said[:2] == ["SumBackward0 of out.sum()", "AddmmBackward0 of out"] and "TanhBackward0 inside net(…)" in said
+    assert "AccumulateGrad of net.0.weight" in said
+
+
 def test_derivatives_come_from_the_operations_own_formulas():
     plain = {"self_sym_sizes": (2, 2), "self_sym_strides": (2, 1), "mat2_sym_sizes": (2, 2), "mat2_sym_strides": (2, 1)}
     names = {"grad": "g", "self": "a", "other": "b", "result": "y", "exponent": 3} | plain

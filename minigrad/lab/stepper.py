@@ -74,14 +74,18 @@ class _Teller:
         return self.names.get(id(slot.tensor), slot.name) if slot.tensor is not None else slot.name
 
     def made(self, node: Any) -> str:
-        """The name of what a node's operation made."""
+        """The name of what a node's operation made; "" for a node inside a call that made several."""
         call = self.calls.get(node)
-        return next((name for slot in call.outputs if (name := self.slot(slot))), "") if call else ""
+        return next((name for slot in call.outputs if slot.node is node and (name := self.slot(slot))), "") if call else ""
 
     def label(self, node: Any) -> str:
-        call = self.calls.get(node)
-        name = self.names.get(id(node.variable), "") if is_accumulator(node) else self.made(node) or (call.text if call
-                                                                                                      else "")
+        if is_accumulator(node):
+            name = self.names.get(id(node.variable), "")
+        else:
+            call = self.calls.get(node)
+            name = self.made(node) or (call.text if call else "")
+            if call and node is not call.node:
+                return f"{node_name(node)} inside {call.text}"
         return f"{node_name(node)} of {name}" if name else node_name(node)
 
     def queue(self, run: list[Step], at: int) -> tuple[list[str], list[str]]:
