@@ -18,9 +18,8 @@ class Html(str):
 
 def join(parts: Any) -> Html:
     """Put parts one after the other: markup as it is, everything else as text; None and False are left out."""
-    return Html("".join(part if isinstance(part, Html) else escape(shown(str(part))) if part not in (None, False)
-                        else ""
-                        for part in parts))
+    there = [part for part in parts if part is not None and part is not False]
+    return Html("".join(part if isinstance(part, Html) else escape(shown(str(part))) for part in there))
 
 
 def tag(name: str, *children: Any, key: str = "", send: dict | None = None, **attributes: Any) -> Html:
