@@ -439,7 +439,7 @@ def _run(operation: Op) -> str:
     text = "if not warnings.filters or warnings.filters[0] is not quiet:\n    keep_quiet()\n"
     if operation.promote:
         arrays = ", ".join(f"{n}_" for n in operation.tensor_params)
-        call = f"try:\n    {call}except ValueError:\n    raise shape_error({arrays}) from None\n"
+        call = f"try:\n    {call}except (ValueError, NotImplementedError) as error:\n    raise operand_error(error, {arrays}) from None\n"
     text += call
     if not operation.several:
         text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
@@ -682,6 +682,12 @@ def wrong_operand(operation: Op, *values: Any) -> TypeError:
 def reject(operation: Op, first: Any) -> None:
     """Refuse a call without any tensor or array."""
     raise wrong_type(operation, operation.params[0], first)
+
+
+def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:
+    """What is wrong with the operands of a kernel that failed: first of all their shapes, then that there is no such kernel."""
+    text = str(shape_error(*arrays))
+    return RuntimeError(text) if isinstance(error, ValueError) or "non-singleton" in text else error
 
 
 def shape_error(*arrays: np.ndarray) -> RuntimeError:

@@ -265,6 +265,8 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and value.array.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if value.array.dtype != self.array.dtype:
+            self._accumulator = None        # the node of the old dtype; graphs that have it keep it
         self.array = value.array
         self._store = Storage(value._storage.buffer, self._storage.version)
 

@@ -187,7 +187,7 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
     shapes, dtypes, result = [], [], []
     for t in node.dirty_tensors:
         t._storage.bump()
-        if recorded and t.is_leaf and t.requires_grad:
+        if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     for value in values:
         if not isinstance(value, Tensor):

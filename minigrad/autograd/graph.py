@@ -58,10 +58,10 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors as copies on the CPU; here everything is there already."""
+    """Keep saved tensors on the CPU; here everything is there already, so nothing is copied."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cpu") -> None:
-        super().__init__(lambda tensor: tensor.detach().clone(), lambda copy: copy)
+        super().__init__(lambda tensor: tensor.detach(), lambda tensor: tensor)
 
 
 disabled: list[str] = []

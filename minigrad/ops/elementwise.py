@@ -255,7 +255,7 @@ def square(input: Any) -> Any:
 
 Tensor.square_ = lambda self: self.pow_(2)
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
-Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.asarray(other)), self)
+Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.asarray(other, dtypes.number_dtype(other))), self)
 Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
@@ -579,9 +579,10 @@ def masked_fill(self, mask: Tensor, value):
 def _bounds_fit(target: np.ndarray, *bounds: Any) -> None:
     """The one place where PyTorch's text of a lossy cast has C++'s name of the type."""
     given = [x for x in bounds if x is not None]
-    if target.dtype.kind != "f" and any(isinstance(x, float) for x in given) and not any(isinstance(x, np.ndarray) for x in given):
-        raise RuntimeError(f"result type {dtypes.of_numpy[dtypes.result_type(target, *given)].scalar_type} can't be cast to the "
-                           f"desired output type {dtypes.of_numpy[target.dtype].cpp_name}")
+    common = dtypes.result_type(target, *given)
+    if not any(isinstance(x, np.ndarray) for x in given) and "biuf".index(common.kind) > "biuf".index(target.dtype.kind):
+        raise RuntimeError(f"result type {dtypes.of_numpy[common].scalar_type} can't be cast to the desired output type "
+                           f"{dtypes.of_numpy[target.dtype].cpp_name}")
 
 
 @op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",

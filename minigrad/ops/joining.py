@@ -12,7 +12,7 @@ from .. import reasons
 from ..dtype import Size, refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import zeros_of
+from .elementwise import logical_xor, zeros_of
 from .views import _contiguous, expand, flatten, narrow, reshape, select, shape_of, slice, sum_to_size, unsqueeze, view
 
 # Splitting -----------------------------------------------------------------------------------------------------------------
@@ -133,7 +133,10 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     for _ in range(n):
         size = input.shape[check_dim(dim, input.ndim)]
-        input = narrow(input, dim, 1, size - 1) - narrow(input, dim, 0, size - 1)
+        if not size:
+            break
+        later, earlier = narrow(input, dim, 1, size - 1), narrow(input, dim, 0, size - 1)
+        input = logical_xor(later, earlier) if input.array.dtype == bool else later - earlier
     return input
 
 

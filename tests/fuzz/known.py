@@ -10,12 +10,14 @@ KNOWN: dict[str, str] = {
         "a gradient that is a view of an inner tensor in PyTorch",
     r"^error [|] RuntimeError: unsupported operation: more than one element[^|]*[|] None":
         "a gradient that is expanded in PyTorch",
-    r"^look.tensors.#.grad.storage_offset [|] 0 [|] 0$": "a gradient that is a view of an inner tensor in PyTorch",
+    r"^look.tensors.#(.grad)+.storage_offset [|] 0 [|] 0$": "a gradient that is a view of an inner tensor in PyTorch",
     r"^look.tensors.#.name [|] # [|] #": "a gradient that two inputs share, which is one tensor in PyTorch",
     r"^(look|error)[^|]* [|] RuntimeError: one of the variables ([^|]*) [|] RuntimeError: one of the variables \2$":
         "the version of a gradient in a text, which depends on how it was added up",
     r"^error [|] RuntimeError: (Output 0 of|A view was created)[^|]*its base or another view[^|]*[|] (?!None)":
         "which of two errors of one line is raised",
+    r"^error [|] RuntimeError: derivative for aten::floor_divide_ is not [^|]*[|] RuntimeError: derivative for aten::floor_divide is":
+        "the in-place name of an operation that has no derivative",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
     r"^look.second": "the graph of a backward pass: the same value by other operations",
 }

@@ -64,6 +64,7 @@ class _Look:
         self.node_names: dict[int, str] = {}
         self.queues: dict[str, list[Any]] = {"n": [], "second": []}
         self.leaf_grads: set[str] = set()
+        self.inference = any(t.is_inference() for t in tensors.values())
         for name, tensor in tensors.items():
             self.tensor_names.setdefault(id(tensor), name)
             self.storage(tensor, name)
@@ -100,6 +101,8 @@ class _Look:
         """The version; of a gradient, counted from its making, since it depends on how the gradient was added up."""
         if t.is_inference():
             return attempt(lambda: t._version)
+        if self.inference:          # what a copy of an inference tensor counts depends on how it is made
+            return None
         first = self.first_version(t) or 0
         return None if not t.numel() else t._version - first if t._version >= first else t._version     # less: after .data
 

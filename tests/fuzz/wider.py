@@ -16,8 +16,8 @@ FUNCTIONS = [
     ("(ctx.mark_non_differentiable(y := x > 0), y)[1]", "g"), ("x.sum()", "g"), ("x.detach()", "g.expand(2, 2)"),
     ("(x * 1, x + 1)", "g + h"), ("(x[0], x)", "h"),
 ]
-LOSSES = "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits".split()
-ACTIVATIONS = "gelu silu softplus elu leaky_relu hardtanh relu6 selu logsigmoid softsign".split()
+LOSSES = "mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits".split()
+ACTIVATIONS = "gelu silu softplus elu leaky_relu hardtanh relu6 selu softsign".split()
 
 
 def function(w: Writer) -> str:
@@ -35,7 +35,7 @@ def context(w: Writer) -> str:
     """What a ``with`` may enter besides ``no_grad``."""
     hooks = w.pick("lambda t: t, lambda t: t", "lambda t: (log('pack', t.shape), t)[1], lambda t: t",
                    "lambda t: t.detach().numpy().copy(), mg.from_numpy", "lambda t: t * 2, lambda t: t / 2", "lambda t: 0, lambda t: 0")
-    return w.pick("mg.inference_mode()", "mg.inference_mode(False)", "mg.set_grad_enabled(False)", "mg.set_grad_enabled(True)",
+    return w.pick("mg.inference_mode(False)", "mg.set_grad_enabled(False)", "mg.set_grad_enabled(True)",
                   f"mg.autograd.graph.saved_tensors_hooks({hooks})", f"mg.autograd.graph.saved_tensors_hooks({hooks})",
                   "mg.autograd.graph.save_on_cpu()")
 
@@ -46,11 +46,15 @@ def functional(w: Writer) -> str:
     same = w.tensor(lambda t: t.shape == w.names[a].shape and t.dtype.is_floating_point)
     m = w.tensor(lambda t: t.dim() == 2 and t.dtype.is_floating_point and t.numel() > 0)
     b = w.tensor(lambda t: t.dim() == 1 and t.dtype.is_floating_point)
+    if not w.names[a].dtype.is_floating_point or not w.names[a].numel():
+        return f"{a} * 2"
+    if w.names[m].dim() != 2 or not w.names[m].dtype.is_floating_point or not w.names[m].numel():
+        return f"{f}{w.rng.choice(LOSSES)}({a}, {same})"
     reduction = w.pick("", "", ", reduction='sum'", ", reduction='none'")
     return w.pick(f"{f}{w.rng.choice(ACTIVATIONS)}({a})", f"{f}{w.rng.choice(LOSSES)}({a}, {same}{reduction})",
                   f"{f}linear({m}, {w.pick(m, m + '.detach()')}{w.pick('', f', {b}')})", f"{f}dropout({a}, 0.0)",
-                  f"{f}dropout({a}, 0.5, training=False)", f"{f}layer_norm({a}, {a}.shape[-1:])",
-                  f"{f}cross_entropy({m}, mg.zeros({m}.shape[0], dtype=mg.int64){reduction})",
+                  f"{f}dropout({a}, 0.5, training=False)",
+                  f"{f}cross_entropy({m}, mg.zeros({m}.shape[0], dtype=mg.int64))",
                   f"{f}log_softmax({a}, {w.dim(a)})", f"{f}normalize({a}, dim={w.dim(a)})", f"{f}pad({a}, (1, 0))",
                   f"{f}embedding(mg.tensor([0, 0]), {m})", f"{f}threshold({a}, 0.5, 1.0)")
 
@@ -60,7 +64,9 @@ def index(w: Writer) -> str:
     a = w.tensor(lambda t: t.dim() > 0 and t.numel() > 0)
     d, b = w.dim(a), w.like(a)
     zeros = f"mg.zeros_like({a}, dtype=mg.int64)"
-    source = w.tensor(lambda t: t.shape == w.names[a].shape)
+    source = w.tensor(lambda t: t.shape == w.names[a].shape and t.dtype == w.names[a].dtype)
+    if not w.names[a].numel() or w.names[source].dtype != w.names[a].dtype or w.names[source].shape != w.names[a].shape:
+        return f"{a}.clone()"
     return w.pick(f"{a}.scatter({d}, {zeros}, {source})", f"{a}.scatter({d}, {zeros}, 2.0)", f"{a}.scatter_add({d}, {zeros}, {source})",
                   f"{a}.index_add({d}, mg.tensor([0]), {source})", f"{a}.index_fill({d}, mg.tensor([0]), 2.0)",
                   f"{a}.index_copy({d}, mg.tensor([0]), {source})", f"{a}.masked_select({a} > 0)", f"{a}.take(mg.tensor([0]))",
@@ -104,25 +110,27 @@ def asked(w: Writer) -> str:
 def several_roots(w: Writer) -> str:
     """A pass from several tensors, or for several."""
     a, b, c, d = w.computed(), w.computed(), w.recorded(), w.recorded()
+    d = c + " * 1" if d == c else d
     keep = w.pick("", ", retain_graph=True", ", create_graph=True")
     return w.pick(f"mg.autograd.backward([{a}.sum(), {b}.sum()]{keep})", f"mg.autograd.backward({a}, mg.ones_like({a}), inputs=[{c}, {d}])",
                   f"{a}.sum().backward(inputs=({c}, {d}){keep})",
                   f"{w.new()} = mg.autograd.grad([{a}, {b}], {c}, [mg.ones_like({a}), None]{keep})[0].clone()",
-                  f"{w.new()} = mg.autograd.grad({a}.sum(), mg.autograd.graph.get_gradient_edge({c}){keep})[0].clone()",
-                  f"mg.autograd.graph.register_multi_grad_hook([{c}, {d}], lambda gs: log(gs))")
+                  f"{w.new()} = mg.autograd.grad({a}.sum(), mg.autograd.graph.get_gradient_edge({c}){keep})[0].clone()")
 
 
 def in_place(w: Writer) -> str:
     """More operations that write."""
     a = w.tensor() if w.chance(0.3) else w.computed()
+    if not w.names[a].numel():
+        return f"{a}.zero_()"
     b, d = w.like(a), w.dim(a)
     b = "2.0" if w.shares(a, b) else b
     zeros = f"mg.zeros_like({a}, dtype=mg.int64)"
-    return f"{a}." + w.pick(f"scatter_({d}, {zeros}, 2.0)", f"index_fill_({d}, mg.tensor([0]), 2.0)", "clamp_(min=0)", f"lerp_({b}, 0.5)",
+    return f"{a}." + w.pick(f"scatter_({d}, {zeros}, 2.0)", f"index_fill_({d}, mg.tensor([0]), 2.0)", "clamp_(min=0)",
                             f"addcmul_({b}, {b})", "transpose_(0, -1)", "squeeze_(0)", "swapaxes_(0, -1)", "tril_()", "cumsum_(0)",
                             "round_()", "floor_()", f"masked_fill_({a} > 0, mg.tensor(2.0))",
                             "index_put_((mg.tensor([0]),), mg.tensor(1.0))",
-                            "sign_()", "nan_to_num_()", "bitwise_not_()", "logical_not_()", f"pow_({b})", f"atan2_({b})", "remainder_(2)",
+                            "sign_()", "nan_to_num_()", "logical_not_()", f"pow_({b})", f"atan2_({b})", "remainder_(2)",
                             "floor_divide_(2)", "detach().numpy().fill(1)")
 
 
