@@ -1,0 +1,10 @@
+# ruff: noqa
+v0 = mg.tensor([[2, 0]])
+v0.expand(2, -1, -1).sub_(mg.tensor([1.0, 1.0]))
+v0.clamp_(0.5)
+v1 = mg.tensor([1.0, 2.0], requires_grad=True)
+v1.mul_(mg.ones(3))
+v2 = mg.tensor([1.0, 2.0]) & mg.ones(3)
+v3 = mg.tensor([True, False]).diff()
+v4 = 1.0 // mg.tensor(2.0)
+look()
