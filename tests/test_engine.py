@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad import engine
 from minigrad.engine import can_sum_to, sum_to_size
 
 
@@ -168,3 +169,14 @@ def test_the_version_error_names_the_line_that_wrote():
         y.sum().backward()
     note, = error.value.__notes__
     assert f"line {line} of test_engine.py" in note and "ExpBackward0 remembered its 'result'" in note
+
+
+def test_only_what_leads_to_the_wanted_leaf_will_run():
+    x, y = (mg.ones(1, requires_grad=True) for _ in range(2))
+    z, w = x * 2, y * 3
+    seen = []
+    z.register_hook(lambda grad: seen.append([engine.will_run(node) for node in (z.grad_fn, w.grad_fn)]))
+    loss = (z * w).sum()
+    mg.autograd.grad(loss, x, retain_graph=True)
+    loss.backward()
+    assert seen == [[True, False], [True, True]]
