@@ -2,13 +2,17 @@
 import itertools
 import linecache
 import math
+import random
 import re
 import sys
 import time
+import traceback
 import types
+import warnings
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -24,6 +28,7 @@ from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
 from minigrad.picture.rows import SLACK
 from minigrad.picture.text import card_width, flags, note, note_width, tags
+from tests.fuzz import generate
 
 SVG = "{http://www.w3.org/2000/svg}"
 _numbers = itertools.count()
@@ -856,3 +861,23 @@ def test_many_graph_edges_end_at_the_deadline(monkeypatch):
     start = time.perf_counter()
     svg = draw(sum(layer[1:], layer[0])).svg
     assert svg.startswith("<svg") and time.perf_counter() - start < 6
+
+
+# Any program -------------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", [9, 109, 317, 349, 392, 440, *range(1000, 1012)])          # the first ones once went wrong
+def test_random_programs_are_drawn(seed):
+    names = {"mg": mg, "np": np, "look": lambda *args, **options: None}
+    rng = random.Random(seed)
+    lines, recorder = generate.program(rng, names), Recorder()
+    with recorder, warnings.catch_warnings(action="ignore"):
+        for _ in range(rng.randrange(4, 14)):
+            try:
+                exec("\n".join(lines()), names)
+            except Exception as error:                         # the program's own: most random programs raise somewhere
+                assert not [f for f in traceback.extract_tb(error.__traceback__) if "minigrad/picture" in f.filename.replace("\\", "/")]
+    recorder.names = names
+    for step in (None, *range(recorder.steps + 1)):
+        assert to_svg(recorder.model(step=step)).startswith("<svg")
+    check_edges(recorder)
+    assert picture.draw_names(names).describe()

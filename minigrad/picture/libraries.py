@@ -9,7 +9,7 @@ from typing import Any
 
 from ..grad_mode import is_grad_enabled
 from ..graph import next_sequence
-from .program import is_tensor
+from .program import is_tensor, version_of
 
 SEQUENCES = {               # the number of the node that was made last
     "minigrad": next_sequence,
@@ -54,11 +54,11 @@ def torch_mode(happened: Callable[[Event], None]) -> AbstractContextManager:
                 if name not in SHARING:
                     return func(*args, **(kwargs or {}))
             given = list(tensors_in([*args, *(kwargs or {}).values()]))
-            versions = [t._version for t in given]
+            versions = list(map(version_of, given))
             result = func(*args, **(kwargs or {}))
             known = set(map(id, given))
             outputs = [t for t in tensors_in([result]) if id(t) not in known]
-            written = [t for t, version in zip(given, versions, strict=True) if t._version != version]
+            written = [t for t, version in zip(given, versions, strict=True) if version_of(t) != version]
             if given and (outputs or written):
                 happened(Event("torch", name, "", args, outputs, written, torch.is_grad_enabled()))
             return result

@@ -122,6 +122,14 @@ def history(tensor: Any) -> tuple[Any, int]:
         return None, 0
 
 
+def version_of(tensor: Any) -> int:
+    """The tensor's version; 0 for one that has none, made under inference_mode."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return 0
+
+
 def is_leaf(tensor: Any) -> bool:
     """Whether the tensor is a leaf; no, where PyTorch refuses to say."""
     try:
@@ -187,9 +195,9 @@ def read(tensor: Any) -> Card:
         value, stats = value_text(tensor)
         readable = tensor.is_leaf or tensor.retains_grad           # PyTorch warns when another tensor's .grad is read
     except RuntimeError:                                           # see `history`
-        return Card("", "", UNREADABLE, tensor.requires_grad, False, version=tensor._version)
+        return Card("", "", UNREADABLE, tensor.requires_grad, False, version=version_of(tensor))
     return Card("", "", value, tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, stats=stats,
-                version=tensor._version, grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
+                version=version_of(tensor), grad=grad_text(tensor.grad) if readable else "", hooks=hooks_on(tensor))
 
 
 def hooks_on(tensor: Any) -> int:
@@ -269,18 +277,27 @@ def saved_names(node: Any) -> Iterable[str]:
     return node._remembered() if hasattr(node, "_remembered") else _saved_by_type(type(node))
 
 
+GONE = object()
+
+
+def _saved(node: Any, name: str) -> Any:
+    """What a node remembers under a name; None if it has no such name, GONE if it was freed or the user's own hook fails to give it."""
+    try:
+        return getattr(node, f"_saved_{name}", None)
+    except Exception:
+        return GONE
+
+
 def remember(call: Call, nodes: Iterable[Any]) -> None:
     """Note what these nodes of the call remember, and under which name the program knows it."""
     nodes = list(nodes)
     slots = {_key(slot.tensor, slot.node, slot.output_nr): slot for slot in [*call.outputs, *call.inputs]} if nodes else {}
     for node in nodes:
         for name in saved_names(node):
-            try:
-                value = getattr(node, f"_saved_{name}")
-            except RuntimeError:                       # freed already; then the parameter's name must do
+            value = _saved(node, name)
+            if value is GONE:                          # then the parameter's name must do
                 call.saved.append(Remembered(node, name, _by_parameter(call, node, name), "…"))
-                continue
-            if is_tensor(value):
+            elif is_tensor(value):
                 slot = slots.get(_key(value, *history(value)))
                 call.saved.append(Remembered(node, name, slot, "its input" if value.numel() > 1 else printed(value)))
             elif name in ("self", "other") and isinstance(value, (int, float)):
@@ -309,11 +326,11 @@ def check_saved(call: Call) -> None:
     for saved in call.saved:
         try:
             getattr(saved.node, f"_saved_{saved.attribute}")
-        except RuntimeError as error:
+        except Exception as error:                     # a user's own unpack hook may raise anything
             found = re.search(r"is at version (\d+); expected version (\d+)", str(error))
             if found:
                 saved.versions = int(found[2]), int(found[1])
-            else:
+            elif isinstance(error, RuntimeError):
                 call.freed = True
 
 
@@ -380,7 +397,7 @@ def walk(roots: Iterable[Any], names: Mapping[str, Any], limit: int) -> Walk:
             unknown |= slot is None
             if isinstance(slot, Slot) and slot not in call.inputs:
                 call.inputs.append(slot)
-        exponent = getattr(node, "_saved_exponent", None)
+        exponent = _saved(node, "exponent")
         args += [f"{exponent:g}"] if isinstance(exponent, (int, float)) else []
         operation = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", node_name(node))).lower()
         if len(call.nodes) > 1 and operation in ("addmm", "mm"):
@@ -411,9 +428,8 @@ def _constant(node: Any, i: int, leaf: Any) -> Slot | str | None:
     """An input that needs no gradient: the graph knows it (None: it does not) only if the node remembers it, "…" once freed."""
     name = next((name for name in PLACES[i] if name in saved_names(node)), None) if i < len(PLACES) else None
     if name is not None:
-        try:
-            value = getattr(node, f"_saved_{name}")
-        except RuntimeError:
+        value = _saved(node, name)
+        if value is GONE:
             return "…"
         if is_tensor(value) and value.grad_fn is None:
             slot = leaf(value)

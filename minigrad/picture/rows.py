@@ -8,6 +8,7 @@ from .geometry import WIRE, Box, Layout, Point, along, around, rounded
 
 GAP = 30                # between two rows, besides the curves that return there
 MANY = 12               # with more curves than these across a cut, a picture that scrolls is easier to read
+NEAR = 2                # Graphviz rounds where a curve meets a box
 SLACK = 1.12            # a picture that is a little too wide is shown a little smaller
 ROOM = 12, 26, 12, 8    # around what stands in a block
 
@@ -34,7 +35,7 @@ def wrapped(layout: Layout, width: float, blocks: Mapping[str, str]) -> Layout:
                 start, end = before[-1], points[0]
                 points = before + rounded([start, (out, start[1]), (out, below), (into, below), (into, end[1]), end]) + points[1:]
             result.curves[key] = points
-            if layout.curves[key][-1][0] > high:
+            if layout.curves[key][-1][0] > high + NEAR:
                 open_ends[key] = points
         top, right = top + frame.h, frame.w
         result.rows.append(top)
@@ -68,14 +69,14 @@ def _cuts(layout: Layout, width: float, blocks: Mapping[str, str]) -> list[tuple
 
 def _between(points: list[Point], low: float, high: float) -> list[Point]:
     """The part of a curve between two places; empty if there is none, one point where it only begins or ends there."""
-    if points[0][0] > high + 0.5 or points[-1][0] < low - 0.5:
+    if points[0][0] > high + NEAR or points[-1][0] < low - NEAR:
         return []
     for x, later in ((low, True), (high, False)):
         at = next((i for i in range(0, len(points) - 3, 3) if points[i][0] < x <= points[i + 3][0]), None)
         if at is not None:
             first, second = _split(points[at:at + 4], x)
             points = second + points[at + 4:] if later else points[:at] + first
-    return points[:1] if points[0][0] > high - 0.5 else points[-1:] if points[-1][0] < low + 0.5 else points
+    return points[:1] if points[0][0] > high - NEAR else points[-1:] if points[-1][0] < low + NEAR else points
 
 
 def _split(piece: list[Point], x: float) -> tuple[list[Point], list[Point]]:
