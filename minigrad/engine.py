@@ -215,15 +215,15 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                     else:
                         if out.shape != child.shape or out.dtype is not child.dtype:
                             out = fit(out, child.shape, child.dtype, node, outs)
-                        # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it looks
-                        # into came into being for it alone, as the gradient of weight.t() does.
-                        if child.__class__ is AccumulateGrad and not create_graph and (
-                                out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
-                                not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
-                            out = out.copy()
                         if child in buffers:
                             add(child, output_nr, out)
                         else:
+                            # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it
+                            # looks into came into being for it alone, as the gradient of weight.t() does.
+                            if child.__class__ is AccumulateGrad and not create_graph and (
+                                    out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
+                                    not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
+                                out = out.copy()
                             buffers[child] = out
                 left = pending[child] = pending[child] - 1
                 if not left:
