@@ -30,7 +30,7 @@ def test_runs_from_top_to_bottom(lesson, name):
 def test_a_switch_changes_picture_and_code(lesson):
     shown = lesson("01_flags.ipynb")
     shown.run_all()
-    lab = shown.locate(".mg-lab").first
+    lab = shown.locate(".mg-lab:has(.mg-switch)").first
     lab.scroll_into_view_if_needed()
     program, picture = lab.locator(".mg-program"), lab.locator("svg")
     picture.wait_for()
