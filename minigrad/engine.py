@@ -5,6 +5,7 @@ needs ``+``, a shape and a dtype of them. It knows no operation, and nothing of 
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import warnings
@@ -32,14 +33,16 @@ ONE_NAME = _references_of_one_name()    # what sys.getrefcount says of an array 
 FIRST = itertools.repeat(0)    # output numbers where each is the first
 
 
+@functools.lru_cache(4096)
+def _summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes along which `target` was broadcast to `shape`."""
+    lead = len(shape) - len(target)
+    return (*range(lead), *(i for i, size in enumerate(target, lead) if size == 1 and shape[i] != 1))
+
+
 def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Undo broadcasting: sum an array down to the shape that was broadcast to it."""
-    if shape and array.shape[1:] == shape:        # a bias that was added to a batch
-        return np.add.reduce(array, axis=0)
-    lead = array.ndim - len(shape)
-    axes = tuple(range(lead)) + tuple(
-        i + lead for i, size in enumerate(shape) if size == 1 and array.shape[i + lead] != 1)
-    return np.add.reduce(array, axis=axes, keepdims=True).reshape(shape)
+    return np.add.reduce(array, axis=_summed_axes(array.shape, shape)).reshape(shape)
 
 
 def can_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
