@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import reasons
 from ..copy_slices import rebase_history
 from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
@@ -187,6 +188,8 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
     shapes, dtypes, result = [], [], []
     for t in node.dirty_tensors:
         t._storage.bump()
+        if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
+            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
         if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     for value in values:

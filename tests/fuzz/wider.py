@@ -43,7 +43,8 @@ def context(w: Writer) -> str:
 def functional(w: Writer) -> str:
     """A call of ``nn.functional``."""
     a, f = w.floating(), "mg.nn.functional."
-    same = w.tensor(lambda t: t.shape == w.names[a].shape and t.dtype.is_floating_point)
+    same = w.tensor(lambda t: t.shape == w.names[a].shape and t.dtype == w.names[a].dtype)
+    same = same if w.names[same].dtype == w.names[a].dtype else a
     m = w.tensor(lambda t: t.dim() == 2 and t.dtype.is_floating_point and t.numel() > 0)
     b = w.tensor(lambda t: t.dim() == 1 and t.dtype.is_floating_point)
     if not w.names[a].dtype.is_floating_point or not w.names[a].numel():
@@ -65,7 +66,8 @@ def index(w: Writer) -> str:
     d, b = w.dim(a), w.like(a)
     zeros = f"mg.zeros_like({a}, dtype=mg.int64)"
     source = w.tensor(lambda t: t.shape == w.names[a].shape and t.dtype == w.names[a].dtype)
-    if not w.names[a].numel() or w.names[source].dtype != w.names[a].dtype or w.names[source].shape != w.names[a].shape:
+    t, s = w.names[a], w.names[source]
+    if not t.numel() or not t.dim() or s.dtype != t.dtype or s.shape != t.shape:
         return f"{a}.clone()"
     return w.pick(f"{a}.scatter({d}, {zeros}, {source})", f"{a}.scatter({d}, {zeros}, 2.0)", f"{a}.scatter_add({d}, {zeros}, {source})",
                   f"{a}.index_add({d}, mg.tensor([0]), {source})", f"{a}.index_fill({d}, mg.tensor([0]), 2.0)",
@@ -92,7 +94,7 @@ def copied(w: Writer) -> str:
     a = w.tensor()
     return w.pick(f"copy.deepcopy({a})", f"mg.from_numpy({a}.detach().numpy())", f"mg.as_tensor({a})", a,
                   f"mg.tensor({a}.tolist())", f"{a}.detach().requires_grad_()", f"mg.from_numpy({a}.detach().numpy().copy())",
-                  f"{a}.grad_fn(mg.ones_like({a}))", f"mg.full_like({a}, 2)", f"mg.empty_like({a}).fill_(1)", f"mg.nn.Parameter({a})",
+                  f"mg.full_like({a}, 2)", f"mg.empty_like({a}).fill_(1)", f"mg.nn.Parameter({a})",
                   f"{a}.numpy()", f"{a}.new_tensor([1.0])", f"mg.tensor([{a}.numel()])", f"{a}.reshape(-1).requires_grad_()")
 
 
