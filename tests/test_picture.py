@@ -782,6 +782,7 @@ def test_a_large_graph_is_folded_and_says_so():
     assert text.endswith("49,971 operations are folded into 1: earlier operations (49,971).")
     assert "earlier operations: recorded as 971 nodes, 49,971 operations in one" in text
     assert ">49,971 operations in one<" in svg
+    assert "The counting ended at 100,000 nodes." in draw(chain(100_100), names={}).model.note
     recorder = run("x = mg.tensor([1.], requires_grad=True)\nz = x\nfor _ in range(2100): z = z * x\n")
     assert len(recorder.model().ops) == 2000
     assert "The recording ended after 2,000 operations; 100 later ones are missing." in recorder.figure().describe()

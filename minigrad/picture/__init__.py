@@ -17,7 +17,7 @@ from .graphviz_wasm import warm_up
 from .ink import to_svg
 from .layout import to_dot
 from .model import DETAILS, Model
-from .program import is_tensor, named_modules, named_tensors
+from .program import MOST_WALKED, is_tensor, named_modules, named_tensors
 from .recorder import Recorder
 from .sheet import table
 
@@ -60,6 +60,8 @@ def draw(*tensors: Any, model: Any = None, names: Mapping[str, Any] | None = Non
     drawn = recorder.model({name: t for name, t in named_tensors(names) if id(t) in known})
     if recorder.unknown or any(t.grad_fn is None and not t.requires_grad for t in tensors):
         drawn.note = f"{drawn.note} {ONLY_RECORDED}".strip()
+    if recorder.earlier + len(recorder.calls) >= MOST_WALKED:
+        drawn.note = f"The counting ended at {MOST_WALKED:,} nodes. {drawn.note}".strip()
     return Figure(drawn, **look)
 
 
