@@ -35,6 +35,7 @@ class Curve:
         every = [height for line in heights.values() for height in line if math.isfinite(height)] or [0.0]
         low, high = min(every), max(every)
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        low = 0.0 if not self._log and 0 < low < (high - low) / 50 else low     # a label of 0 reads better than one of 3.35e-08
         last = max(len(line) for line in heights.values()) - 1 or 1
         plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
