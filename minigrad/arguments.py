@@ -220,7 +220,7 @@ def typename(value: Any) -> str:
     if cls.__module__.startswith("minigrad"):
         return {"dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device", "Size": "torch.Size",
                 "Generator": "torch._C.Generator"}.get(cls.__name__, cls.__name__)
-    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+    return reasons.type_name(value)
 
 
 def described(value: Any) -> str:

@@ -196,6 +196,8 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 if not runs:
                     node = None
                     continue
+            if anomaly.enabled:
+                anomaly.running = node
             outs = node.apply(grad, create_graph)
             if hooks is not None and hooks.post:
                 # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
@@ -239,9 +241,10 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             node = only
     except Exception:
         if anomaly.enabled and node is not None:
-            warnings.warn(f"Error detected in {node.name()}. {_forward_traceback(node)}", stacklevel=4)
+            _warn_of_error(node)
         raise
     finally:
+        anomaly.running = None
         passes.running.pop()
         grad_mode.state.set(before)
     return captured
@@ -296,8 +299,14 @@ def _check_nan(node: Node, outs: Iterable) -> None:
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 
-def _forward_traceback(node: Node) -> str:
+def _warn_of_error(node: Node) -> None:
+    """In anomaly mode: where the forward call was whose backward pass failed, and what induced that call."""
     lines = node.metadata.get("traceback_")
     if lines is None:
-        return ("No forward pass information available. Enable detect anomaly during forward pass for more information.")
-    return "Traceback of forward call that caused the error:\n" + "".join(lines)
+        told = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    else:
+        told = "Traceback of forward call that caused the error:\n" + "".join(lines)
+    warnings.warn(f"Error detected in {node.name()}. {told}", stacklevel=5)
+    while (node := node.metadata.get("parent_")) is not None:
+        warnings.warn(f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced the previous "
+                      "calculation:\n" + "".join(node.metadata.get("traceback_", ())), stacklevel=5)

@@ -7,7 +7,6 @@ operation: ``(node, input number)``, or ``(None, 0)`` where no gradient is wante
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import traceback
 import weakref
@@ -17,7 +16,6 @@ from typing import Any
 from . import reasons
 from .grad_mode import state
 
-_HERE = os.path.dirname(__file__)
 Edge = tuple["Node | None", int]
 NO_EDGE: Edge = (None, 0)
 next_sequence = itertools.count().__next__     # nodes are numbered in order of creation; the engine runs them in reverse
@@ -79,8 +77,11 @@ class Node:
         if saved_hooks and self.saved_names:
             self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
         if anomaly.enabled:
-            frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
-            self.metadata["traceback_"] = traceback.format_list(frames)
+            frames = [(f, n) for f, n in traceback.walk_stack(None)
+                      if not f.f_globals.get("__name__", "").startswith(("minigrad", "numpy"))]
+            self.metadata["traceback_"] = traceback.StackSummary.extract(reversed(frames)).format()
+            if anomaly.running is not None:
+                self.metadata["parent_"] = anomaly.running
 
     def name(self) -> str:
         """PyTorch's name of the node, for example ``MulBackward0``."""
@@ -179,9 +180,8 @@ class Node:
         kind = "CPUBoolType" if tensor.array.dtype == bool else tensor.type()
         error = RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{kind} {list(tensor.shape)}]{which} is at version {storage.version}; expected version {version} instead. "
-            "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+            f"[{kind} {list(tensor.shape)}]{which} is at version {storage.version}; expected version {version} instead. Hint: " +
+            (reasons.HINT_ANOMALY if anomaly.enabled else reasons.HINT_NO_ANOMALY))
         error.add_note(reasons.wrote_in_place(self.name(), self.saved_names[i], version, storage.version, storage.writer))
         return error
 
@@ -272,7 +272,7 @@ class AccumulateGrad(Node):
             for hook in list(hooks.values()) if hooks else ():
                 result = hook(self.variable)
                 if result is not None:
-                    raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+                    raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(result)}'")
         return ()
 
 
@@ -281,6 +281,7 @@ class _Anomaly:
 
     enabled = False
     check_nan = False
+    running: Node | None = None     # the node whose backward pass is being recorded: what induces a new node
 
 
 class _Special:
@@ -324,7 +325,7 @@ class Packed:
         tensor = _without_grad(self.unpack, self.value)
         if not hasattr(tensor, "array"):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                            f"{type(tensor).__name__}")
+                            f"{reasons.type_name(tensor)}")
         return tensor if self.edge is None else tensor._as_output(self.edge[0] or node, self.edge[1])
 
 
@@ -406,7 +407,7 @@ def check_hook_result(hook: Callable, old: Any, new: Any) -> None:
     if old is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not hasattr(new, "array"):
-        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(new)}'")
     if new.array.dtype != old.array.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {old.type()} got {new.type()})")
     if new.array.shape != old.array.shape:
@@ -417,7 +418,7 @@ def check_hook_results(hook: Callable, old: list, new: Any) -> list:
     """The same for a node's hook, which returns a tuple."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{reasons.type_name(new)}'")
     if len(new) != len(old):
         raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(new)}, but expected {len(old)})")
     for a, b in zip(old, new, strict=True):

@@ -42,6 +42,21 @@ OVERLAP = ("unsupported operation: more than one element of the written-to tenso
 SAVED_DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
     "out-of-place `.detach()` instead")
+HINT_NO_ANOMALY = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+HINT_ANOMALY = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
+    "in there or anywhere later. Good luck!")
+DIRTY_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace "
+    "must all be outputs of the Function.")
+DIRTY_VIEW = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
+    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using "
+    ".clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing "
+    "the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the forum "
+    "https://discuss.pytorch.org/ if you need help to do this change.")
 DETACH_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
     "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
@@ -72,6 +87,12 @@ def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True) -> None
     if text not in _warned or heeds_always and _warn_always[0]:
         _warned.add(text)
         warnings.warn(text, stacklevel=stacklevel)
+
+
+def type_name(value: object) -> str:
+    """A type as C calls it: NumPy's with its module."""
+    cls = type(value)
+    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
 
 
 def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:

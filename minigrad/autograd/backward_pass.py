@@ -22,12 +22,21 @@ class Variable(metaclass=_VariableMeta):
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
         if not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {reasons.type_name(data)}")
         return data.detach().requires_grad_(requires_grad)
 
 
 def _tuple(values: Any) -> tuple:
-    return (values,) if isinstance(values, (Tensor, GradientEdge)) or values is None else tuple(values)
+    return (values,) if isinstance(values, (Tensor, GradientEdge)) else tuple(values)
+
+
+def _inputs(values: Any) -> tuple:
+    """What a pass is asked to give the gradients of, checked."""
+    values = _tuple(values)
+    for t in values:
+        if not isinstance(t, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {reasons.type_name(t)}")
+    return values
 
 
 def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
@@ -74,7 +83,7 @@ def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool)
 
 
 def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-             inputs: Any = None) -> None:
+             grad_variables: Any = None, inputs: Any = None) -> None:
     """Add the gradients of `tensors` to the ``.grad`` of the leaves they were computed from.
 
     Parameters
@@ -87,6 +96,8 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
         Keep what the nodes remember, so that backward can run again; the default is `create_graph`.
     create_graph : bool
         Record the backward pass itself, for higher derivatives.
+    grad_variables : optional
+        The old name of `grad_tensors`.
     inputs : Tensor or sequence of Tensor, optional
         Accumulate into these only.
 
@@ -97,8 +108,14 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
         a grad_fn"; "Trying to backward through the graph a second time …"; "one of the variables needed for gradient
         computation has been modified by an inplace operation …"
     """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                               "use `grad_tensors`.")
+        grad_tensors = grad_variables
     outputs = _tuple(tensors)
-    inputs = None if inputs is None else _tuple(inputs)
+    inputs = None if inputs is None else _inputs(inputs)
     if inputs is not None and not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors))
@@ -145,7 +162,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         "One of the differentiated Tensors does not require grad"; "The differentiated Tensor at index 0 appears to not have been
         used in the graph. …"
     """
-    outputs, inputs = _tuple(outputs), _tuple(inputs)
+    outputs, inputs = _tuple(outputs), _inputs(inputs)
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
                       "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
@@ -175,10 +192,10 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
 
 def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
                      create_graph: bool = False, inputs: Any = None) -> None:
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-_tensor_backward.__doc__ = backward.__doc__
+_tensor_backward.__doc__, _tensor_backward.__name__, _tensor_backward.__qualname__ = backward.__doc__, "backward", "Tensor.backward"
 Tensor.backward = _tensor_backward
 
 

@@ -70,7 +70,7 @@ class FunctionCtx(Node):
         """Turn what `save_for_backward` was given into saved tensors, outputs without the way back to this node."""
         for i, t in enumerate(self.to_save):
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {reasons.type_name(t)}")
         places = [next((n for n, out in enumerate(outputs) if out is t), None) for t in self.to_save]
         self.saved_outputs = tuple(places)
         self.saved_names = tuple(f"saved tensor {i}" for i in range(len(self.to_save)))
@@ -78,7 +78,7 @@ class FunctionCtx(Node):
         self.to_save = ()
 
     def apply(self, grad: Any, graph: bool) -> Iterable:
-        grads = list(grad) if isinstance(grad, list) else [grad]
+        grads = list(grad) if isinstance(grad, list) else [grad] * (len(self.shape) if self.several else 1)
         tensors = [self._materialize(i, g) for i, g in enumerate(grads)]
         arguments = iter(tensors)
         cls = self.function
@@ -106,7 +106,7 @@ class FunctionCtx(Node):
                                        "corresponding forward input was not a Variable")
                 continue
             if result is not None and not isinstance(result, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {reasons.type_name(result)})")
             outs.append(result if graph or result is None else result.array)
         return outs
 
@@ -187,7 +187,13 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
     """Make forward's tensors the outputs of the node: inputs returned as they are become views, dirty ones are rebased."""
     shapes, dtypes, result = [], [], []
     for t in node.dirty_tensors:
+        if not isinstance(t, Tensor):
+            raise RuntimeError("mark_dirty can only accept variables, but argument ")       # PyTorch's text ends here
         t._storage.bump()
+        if all(t is not value for value in values):
+            raise RuntimeError(reasons.DIRTY_NOT_RETURNED)
+        if recorded and t._view is not None and len(values) > 1:
+            raise RuntimeError(reasons.DIRTY_VIEW)
         if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
             raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
         if recorded and t._node is None and t.requires_grad:
