@@ -48,6 +48,7 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     if tensor._view is None:
         _set_history(tensor, node)
         return
+    check_view(tensor, indirect=False)      # an operation has asked already; a user's Function comes straight here
     base = tensor._view.base
     _set_history(base, CopySlices(base, tensor, node))
     tensor._renew_history()

@@ -691,10 +691,15 @@ def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:
 
 
 def shape_error(*arrays: np.ndarray) -> RuntimeError:
-    """The error for shapes that do not broadcast."""
+    """The error for shapes that do not broadcast: the first against what those before it make together."""
     shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
-    texts = [reasons.sizes_differ(shapes[0], shape) for shape in shapes[1:]]
-    return RuntimeError(next((text for text in texts if text), f"shapes {[list(s) for s in shapes]} do not broadcast"))
+    together, text = shapes[0], ""
+    for shape in shapes[1:]:
+        text = reasons.sizes_differ(together, shape)
+        if text:
+            break
+        together = np.broadcast_shapes(together, shape)
+    return RuntimeError(text or f"shapes {[list(s) for s in shapes]} do not broadcast")
 
 
 def expect(node: Node, results: tuple[Tensor, ...]) -> None:

@@ -130,7 +130,7 @@ class Node:
         packed = _without_grad(pack, value)
         if value._storage.version != version:
             raise RuntimeError(reasons.PACK_WRITES)
-        return Packed(packed, unpack, edge)
+        return Packed(packed, unpack, edge, value.requires_grad)
 
     def unpack(self, i: int, graph: bool, shown: bool = False) -> Any:
         """Saved tensor `i` after the version check: a Tensor if `graph`, else its ndarray; `shown`: for the user to look at."""
@@ -314,19 +314,26 @@ def version_of(value: Any) -> Any:
 
 
 class Packed:
-    """What a pack hook returned in place of a saved tensor, and where that tensor stood in the graph."""
+    """What a pack hook returned in place of a saved tensor, where that tensor stood in the graph, and its flag."""
 
-    __slots__ = ("value", "unpack", "edge")
+    __slots__ = ("value", "unpack", "edge", "requires_grad")
 
-    def __init__(self, value: Any, unpack: Callable, edge: Edge | None) -> None:
-        self.value, self.unpack, self.edge = value, unpack, edge
+    def __init__(self, value: Any, unpack: Callable, edge: Edge | None, requires_grad: bool) -> None:
+        self.value, self.unpack, self.edge, self.requires_grad = value, unpack, edge, requires_grad
 
     def tensor(self, node: Node) -> Any:
         tensor = _without_grad(self.unpack, self.value)
         if not hasattr(tensor, "array"):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{reasons.type_name(tensor)}")
-        return tensor if self.edge is None else tensor._as_output(self.edge[0] or node, self.edge[1])
+        maker, output_nr = self.edge or (None, None)
+        if output_nr is not None and not isinstance(maker, AccumulateGrad):
+            return tensor._as_output(maker or node, output_nr)
+        tensor = tensor.data
+        tensor._requires_grad = self.requires_grad
+        if maker is not None:       # None: no leaf of the graph, or a view made under no_grad, whose gradient goes nowhere
+            tensor._accumulator = weakref.ref(maker)
+        return tensor
 
 
 def _without_grad(function: Callable, argument: Any) -> Any:

@@ -32,7 +32,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*gradient_edge(tensor))
+    edge = GradientEdge(*gradient_edge(tensor))
+    if edge.node is None:       # a view made under no_grad requires grad as its base does, but has no history
+        raise AssertionError("Expected gradient function to be set")
+    return edge
 
 
 def edge_of(value: Tensor | GradientEdge) -> Edge:
@@ -61,7 +64,7 @@ class save_on_cpu(saved_tensors_hooks):
     """Keep saved tensors on the CPU; here everything is there already, so nothing is copied."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cpu") -> None:
-        super().__init__(lambda tensor: tensor.detach(), lambda tensor: tensor)
+        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
 disabled: list[str] = []

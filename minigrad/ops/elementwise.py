@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
-from ..function import PUBLIC, Operand, as_tensor, formula, op, public, shape_error
+from ..function import PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
 from ..tensor import Tensor, wrap
 
@@ -196,7 +196,7 @@ def _power(base, exponent):
         if base.dtype.kind != "f" and exponent < 0 and isinstance(exponent, int):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         if base.dtype.kind == "b" and isinstance(exponent, bool):
-            return base if exponent else np.ones_like(base)
+            return base.copy() if exponent else np.ones_like(base)
     elif base.dtype.kind != "f" and exponent.dtype.kind in "iu":     # a whole number to -2 is 0, but for 1 and -1
         return np.where(exponent < 0, np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent % 2), 0)),
                         base ** np.maximum(exponent, 0)).astype(base.dtype)
@@ -224,6 +224,8 @@ def _pow_tensor(self, exponent):
     exponent=lambda grad, self, exponent, result:
         grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * (math.log(self) if self > 0 else math.nan)))
 def _pow_base(exponent, self):
+    if isinstance(self, bool):
+        refuse(exponent, "b", "pow")
     base, exponent = dtypes.promote(self, exponent)
     return np.asarray(_power(base, exponent), order="C")
 
@@ -468,7 +470,10 @@ def _one_type(self: np.ndarray, end: np.ndarray, weight: Any) -> None:
         if isinstance(x, np.ndarray) and x.dtype != self.dtype and (name == "end" or x.ndim):
             names = [dtypes.of_numpy[a.dtype].cpp_name for a in (self, x)]
             raise RuntimeError(f"expected dtype {names[0]} for `{name}` but got dtype {names[1]}")
-    refuse(self, "biu", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+    try:
+        refuse(self, "biu", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+    except NotImplementedError as error:
+        raise operand_error(error, self, end, weight) from None
 
 
 @op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
@@ -484,7 +489,7 @@ def lerp(self, end, weight):
 @op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
-def addcmul(self, tensor1, tensor2, *, value=1):
+def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 * tensor2``, elementwise."""
     refuse(self, "b", "addcmul_cpu_out")
     return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
@@ -493,7 +498,7 @@ def addcmul(self, tensor1, tensor2, *, value=1):
 @op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
-def addcdiv(self, tensor1, tensor2, *, value=1):
+def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 / tensor2``, elementwise."""
     return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
 

@@ -61,6 +61,8 @@ def _checked(array, indices):
         size = array.shape[position] if position < array.ndim else 0
         if i is None:
             position += 1
+        elif i.dtype.kind not in "iub":
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         elif i.dtype == bool:
             if i.shape != array.shape[position:position + i.ndim]:
                 raise IndexError(f"The shape of the mask {list(i.shape)} at index 0 does not match the shape of the indexed tensor "
@@ -519,7 +521,7 @@ def masked_select(self, mask: Tensor):
         return np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape))[np.broadcast_to(
             mask, np.broadcast_shapes(self.shape, mask.shape))]
     except ValueError:
-        raise shape_error(self, mask) from None
+        raise shape_error(mask, self) from None
 
 
 @op(inplace=True, tex=r"\operatorname{{scatter}}({self}, {mask}, {source})",

@@ -648,6 +648,7 @@ def _shifted(array, dim, name):
 @op(node="SoftmaxBackward0", tex=r"\operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _softmax_backward_data(grad, result, dim))
 def _softmax(self, dim):
+    check_dim(dim, self.ndim)
     if not self.size:
         return self.copy()
     shifted, axis = _shifted(self, dim, "softmax")
@@ -667,6 +668,7 @@ def _softmax_backward_data(grad_output, output, dim):
 @op(node="LogSoftmaxBackward0", tex=r"\ln \operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _log_softmax_backward_data(grad, result, dim))
 def _log_softmax(self, dim):
+    check_dim(dim, self.ndim)
     if not self.size:
         return self.copy()
     shifted, axis = _shifted(self, dim, "log_softmax")

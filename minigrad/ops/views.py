@@ -542,7 +542,9 @@ def _roll(self, shifts, dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if dims and not self.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return np.ascontiguousarray(np.roll(self, shifts, [check_dim(d, self.ndim) for d in dims] or None)) if self.ndim else self.copy()
+    if not (self.ndim and self.size):
+        return self.copy()
+    return np.ascontiguousarray(np.roll(self, shifts, [check_dim(d, self.ndim) for d in dims] or None))
 
 
 @public()
@@ -553,7 +555,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) > 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    return _roll(input, shifts, tuple(check_dim(d, input.ndim) for d in dims))
+    return _roll(input, shifts, dims if 0 in input.shape else tuple(check_dim(d, input.ndim) for d in dims))
 
 
 @op(inplace="overlapping", tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))

@@ -127,5 +127,8 @@ def parted(line: str, found: list[Difference]) -> bool:
 def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
     """Run one line in both and compare the outcomes."""
     torch, ours = (run.step(line) for run in runs)
+    if torch["error"] is not None and torch["error"] == ours["error"]:
+        for outcome in (torch, ours):
+            outcome["log before the error"] = outcome.pop("log")
     found = [Difference(number, *d) for d in differences(torch, ours, runs[1].unit(number))]
     return found[:1] if parted(line, found) else found      # the rest follows from the error

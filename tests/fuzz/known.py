@@ -18,6 +18,7 @@ KNOWN: dict[str, str] = {
         "which of two errors of one line is raised",
     r"^error [|] RuntimeError: derivative for aten::floor_divide_ is not [^|]*[|] RuntimeError: derivative for aten::floor_divide is":
         "the in-place name of an operation that has no derivative",
+    r"^log before the error [|] \[\[\"'pack'[^|]*[|] \[\]$": "an operation that fails has not packed its inputs yet; in PyTorch it has",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
     r"^look.second": "the graph of a backward pass: the same value by other operations",
 }

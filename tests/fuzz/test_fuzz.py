@@ -70,6 +70,7 @@ def test_a_fault_is_found_within_a_minute(torch, fault):
     "error | RuntimeError: a leaf Variable that requires grad is being used in an in-place operation. | None",
     "error | RuntimeError: one of the variables needed for gradient computation | None",
     "error | RuntimeError: derivative for aten::floor_divide is not implemented | None",
-    "error | RuntimeError: unsupported operation: some elements | None", "log[0][0].value | values | values"])
+    "error | RuntimeError: unsupported operation: some elements | None", "log[0][0].value | values | values",
+    "log | [[\"'pack'\", []]] | []", "log before the error | [[\"'v0'\", []]] | []"])
 def test_a_known_difference_swallows_no_other(kind):
     assert known.reason(kind) is None

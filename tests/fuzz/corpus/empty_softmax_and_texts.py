@@ -1,0 +1,10 @@
+# ruff: noqa
+v0 = mg.ones((2, 0), requires_grad=True)
+v1 = v0.softmax(5)
+v2 = v0.log_softmax(5)
+v3 = v0.roll(1, 5)
+v4 = mg.tensor([-3, -3, -1])
+v5 = mg.lerp(v4, mg.tensor([1, 2]), 1.0)
+v6 = mg.where(mg.ones(3) > 0, mg.ones(2, 3), mg.ones(4))
+v7 = mg.ones(2, 3).index_put((mg.ones(4),), mg.ones(4))
+look()
