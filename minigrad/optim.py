@@ -6,6 +6,7 @@ not, and momentum or weight decay still move it.
 """
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections import defaultdict
@@ -24,7 +25,7 @@ __all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
 
 
 class Optimizer:
-    """The base of all optimizers; a subclass says in `_update` how one parameter moves.
+    """The base of all optimizers; a subclass says in `step` how the parameters move.
 
     Parameters
     ----------
@@ -40,6 +41,10 @@ class Optimizer:
     state : dict
         What is remembered for each parameter, for example its momentum.
     """
+
+    def __init_subclass__(cls) -> None:
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)
 
     def __init__(self, params: Iterable, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -96,14 +101,10 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move every parameter that has a gradient; a closure computes the loss anew, which is returned."""
-        args, kwargs = (self,) if closure is None else (self, closure), {}
-        for hook in list(self._step_pre_hooks.values()):
-            new = hook(self, args, kwargs)
-            if new is not None:
-                if not isinstance(new, tuple) or len(new) != 2:
-                    raise RuntimeError(f"{self.step} must return None or a tuple of (new_args, new_kwargs), but got {new}.")
-                args, kwargs = new
-        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        raise NotImplementedError
+
+    def _move(self, closure: Callable[[], Any] | None) -> Any:
+        """The `step` of an optimizer that says in ``_update(param, grad, group)`` how one parameter moves."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -114,12 +115,7 @@ class Optimizer:
                     grad = p._grad.array
                     self._update(p, -grad if group["maximize"] else grad, group)
                     p._storage.bump()
-        for hook in list(self._step_post_hooks.values()):
-            hook(self, args, kwargs)
         return loss
-
-    def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
-        raise NotImplementedError
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step."""
@@ -166,15 +162,35 @@ class Optimizer:
         return f"{type(self).__name__} (" + "".join(f"\nParameter Group {i}\n{text}" for i, text in enumerate(groups)) + ")"
 
 
-def _check(**options: float) -> None:
-    """Refuse negative options."""
-    for name, value in options.items():
-        if not value >= 0:
-            raise ValueError(f"Invalid {name.replace('__', ' ')}: {value}")
+def _with_hooks(step: Callable) -> Callable:
+    """A class's `step`, with the hooks before and after it."""
+    @functools.wraps(step)
+    def hooked(*args: Any, **kwargs: Any) -> Any:
+        optimizer = args[0]
+        for hook in list(optimizer._step_pre_hooks.values()):
+            new = hook(optimizer, args, kwargs)
+            if new is not None:
+                if not isinstance(new, tuple) or len(new) != 2:
+                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+                args, kwargs = new
+        result = step(*args, **kwargs)
+        for hook in list(optimizer._step_post_hooks.values()):
+            hook(optimizer, args, kwargs)
+        return result
+    return hooked
 
 
-# Options that PyTorch has for speed or for graphs of the steps; here they only stand in the groups.
-_UNUSED = {"foreach": None, "differentiable": False, "fused": None}
+def _check(valid: bool, what: str, value: Any) -> None:
+    if not valid:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def _modes(**modes: bool | None) -> dict[str, bool | None]:
+    """Options that PyTorch has for speed or for graphs of the steps: they stand in the groups, and change nothing here."""
+    for name, wanted in modes.items():
+        if wanted and name != "foreach":        # which moves all parameters at once, to the same place
+            raise NotImplementedError(f"minigrad's optimizers do not have {name}=True")
+    return modes
 
 
 class SGD(Optimizer):
@@ -185,12 +201,19 @@ class SGD(Optimizer):
     """
 
     def __init__(self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
-                 weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False) -> None:
-        _check(learning__rate=lr, momentum__value=momentum, weight_decay__value=weight_decay)
+                 weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
+                 differentiable: bool = False, fused: bool | None = None) -> None:
+        _check(not lr < 0.0, "learning rate", lr)
+        _check(not momentum < 0.0, "momentum value", momentum)
+        _check(not weight_decay < 0.0, "weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-                                  "nesterov": nesterov, "maximize": maximize, **_UNUSED})
+                                  "nesterov": nesterov, "maximize": maximize,
+                                  **_modes(foreach=foreach, differentiable=differentiable, fused=fused)})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        return self._move(closure)
 
     def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
         momentum = group["momentum"]
@@ -216,16 +239,22 @@ class Adam(Optimizer):
     """
 
     def __init__(self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+                 capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
                  decoupled_weight_decay: bool = False) -> None:
-        _check(learning__rate=lr, epsilon__value=eps)
-        for i, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        _check(weight_decay__value=weight_decay)
+        _check(0.0 <= lr, "learning rate", lr)
+        _check(0.0 <= eps, "epsilon value", eps)
+        for i in range(2):
+            _check(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
+        _check(0.0 <= weight_decay, "weight_decay value", weight_decay)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize, "capturable": False, "decoupled_weight_decay": decoupled_weight_decay, **_UNUSED})
+            "maximize": maximize,
+            **_modes(foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused),
+            "decoupled_weight_decay": decoupled_weight_decay})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        return self._move(closure)
 
     def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
         lr, (beta1, beta2), decay, state = float(group["lr"]), group["betas"], group["weight_decay"], self.state[param]
@@ -258,5 +287,7 @@ class AdamW(Adam):
     """
 
     def __init__(self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False, foreach: bool | None = None,
+                 capturable: bool = False, differentiable: bool = False, fused: bool | None = None) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True)

@@ -408,6 +408,24 @@ def case_mistakes_with_losses(mg):
         show(attempt(mistake))
 
 
+def case_forgotten_arguments(mg):
+    nn, x = mg.nn, mg.ones(2)
+    for call in (lambda: nn.MSELoss()(x), lambda: nn.CrossEntropyLoss()(), lambda: nn.BCELoss()(x, x, x), lambda: nn.L1Loss()(x, foo=1),
+                 lambda: nn.ReLU()(), lambda: nn.ReLU()(x, 2), lambda: nn.Flatten()(), lambda: nn.Linear(2, 2)(),
+                 lambda: nn.Sequential()(), lambda: nn.Softmax(0)(input=x)):
+        show(attempt(call))
+
+
+def case_pretrained_embedding(mg):
+    Embedding, rows = mg.nn.Embedding, mg.arange(6.0).view(3, 2)
+    frozen, learning = Embedding.from_pretrained(rows), Embedding.from_pretrained(rows, freeze=False, padding_idx=-1)
+    print(frozen, learning)
+    show(frozen.weight, learning.weight, frozen(mg.tensor([0, 2])), frozen.weight.data_ptr() == rows.data_ptr())
+    for make in (lambda: Embedding.from_pretrained(rows[0]), lambda: Embedding.from_pretrained([[1.0]]),
+                 lambda: Embedding.from_pretrained(rows, padding_idx=9), lambda: Embedding(2, 3, _weight=rows)):
+        show(attempt(make))
+
+
 def case_legacy_reductions(mg):
     """What reductions were called before PyTorch 0.4, and where they stand in a call."""
     nn, F = mg.nn, mg.nn.functional

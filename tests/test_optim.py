@@ -1,6 +1,8 @@
 """Optimizers move parameters as PyTorch's do, and say the same to mistakes."""
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import minigrad
@@ -75,6 +77,37 @@ def case_mistakes(mg):
         show(attempt(make))
 
 
+def case_calls_that_do_not_fit(mg):
+    w, optim = mg.ones(1, requires_grad=True), mg.optim
+    for optimizer in (optim.SGD([w]), optim.Adam([w]), optim.AdamW([w], foreach=True)):
+        print(optimizer.state_dict())
+        show(attempt(partial(optimizer.step, 1, 2)), attempt(partial(optimizer.step, foo=1)), attempt(partial(optimizer.zero_grad, 1, 2)))
+    for make in (lambda: optim.SGD([w], lr="a"), lambda: optim.SGD([w], momentum=None), lambda: optim.Adam([w], lr="a"),
+                 lambda: optim.Adam([w], betas=(0.9,)), lambda: optim.Adam([w], betas=1), lambda: optim.Adam([w], eps="a"),
+                 lambda: optim.Optimizer([w], {}).step(), lambda: optim.SGD([w], capturable=True)):
+        show(attempt(make))
+
+
+def case_an_optimizer_of_ones_own(mg):
+    class Signs(mg.optim.Optimizer):
+        def __init__(self, params, lr):
+            super().__init__(params, {"lr": lr})
+
+        def step(self):
+            with mg.no_grad():
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        p -= group["lr"] * p.grad.sign()
+
+    w = mg.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = Signs([w], 0.25)
+    optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: show("before", len(args), kwargs))
+    optimizer.register_step_post_hook(lambda optimizer, args, kwargs: show("after", w))
+    (w**2).sum().backward()
+    optimizer.step()
+    show(w, w._version, attempt(lambda: optimizer.step(None)))
+
+
 def case_state_is_taken_over(mg):
     for name in ("SGD", "Adam"):
         p, old = walk(mg, name, {"momentum": 0.9} if name == "SGD" else {})
@@ -140,3 +173,9 @@ def test_the_record_is_pytorch():
 def test_a_wrong_step_is_found(monkeypatch):
     monkeypatch.setattr(minigrad.optim.SGD, "_update", lambda self, p, grad, group: p.array.__isub__(grad))
     assert compare(recorded("optim")["sgd"], run(CASES["sgd"], minigrad))
+
+
+@pytest.mark.parametrize("mode", ["fused", "differentiable", "capturable"])
+def test_a_mode_that_minigrad_lacks_is_refused(mode):
+    with pytest.raises(NotImplementedError, match=f"do not have {mode}=True"):
+        minigrad.optim.AdamW([minigrad.ones(1, requires_grad=True)], **{mode: True})

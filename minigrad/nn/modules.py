@@ -6,6 +6,7 @@ import math
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 from .. import creation
@@ -53,15 +54,27 @@ class Linear(Module):
 class Embedding(Module):
     """A table of rows, looked up by number: ``(...) -> (..., embedding_dim)``; rows start normal, the padding row at 0."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
+                 _weight: Tensor | None = None, _freeze: bool = False, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        if _weight is not None:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+            return
         self.weight = _uninitialized(num_embeddings, embedding_dim, dtype=dtype, device=device)
         self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
+        """A layer whose rows are `embeddings`, in the same memory; unless `freeze`, they learn."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def reset_parameters(self) -> None:
         """Draw the rows anew."""
@@ -214,6 +227,9 @@ class _Function(Module):
     def __init_subclass__(cls, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
         if function is not None:
             cls.function, cls.options = staticmethod(function), options
+            # A copy of its own: Python's errors about arguments say the function's name, ``ReLU.forward()``.
+            cls.forward = FunctionType(cls.forward.__code__, cls.forward.__globals__, "forward")
+            cls.forward.__qualname__ = f"{cls.__qualname__}.forward"
             cls.__signature__ = inspect.Signature([
                 inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()])
 
@@ -238,12 +254,12 @@ class _Function(Module):
             else:
                 self.__dict__[name] = value
 
-    def forward(self, *inputs: Tensor) -> Tensor:
-        return self.function(*inputs, **{name: getattr(self, name) for name in self.options})
-
 
 class _Activation(_Function):
     """A function of one tensor, printed with its options."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.function(input, **{name: getattr(self, name) for name in self.options})
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
