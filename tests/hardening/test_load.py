@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import _thread
 import gc
+import signal
 import threading
 import time
 import tracemalloc
@@ -213,6 +214,7 @@ def test_an_interrupt_at_any_moment_leaves_the_engine_usable():
     model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
     optimizer = mg.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     x, interrupted = mg.ones(4, 3), 0
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)       # a process in the background may ignore it
     for i in range(30):
         timer = threading.Timer(0.002 + 0.0007 * i, _thread.interrupt_main)
         try:
@@ -228,6 +230,7 @@ def test_an_interrupt_at_any_moment_leaves_the_engine_usable():
             interrupted += 1
         # An interrupt just as a no_grad block ends leaves the mode off, in PyTorch too; the lab's extension mends it.
         mg.set_grad_enabled(True)
+    signal.signal(signal.SIGINT, before)
     assert interrupted > 20
     model.zero_grad()
     y = model(x).sum()
