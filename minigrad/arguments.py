@@ -36,8 +36,9 @@ ALSO = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "
 NUMBERS_AS_TENSORS = re.compile(r"(add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|copy)_?$")
 NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.bool_, type(NotImplemented)))     # a formula's, not a user's
 # Where NumPy takes what PyTorch refuses, a call is parsed at once; none of these is called often enough to notice.
-STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|flip|hstack|index_put_?|"
-                    r"is_nonzero|isin|max|median|min|nan_to_num_?|nonzero|repeat|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
+STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|flip|full|"
+                    r"full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|"
+                    r"repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
 kinds: dict[str, Any] = {}
 
@@ -85,7 +86,7 @@ class Parameter:
         if self.type == "torch.dtype":
             return isinstance(value, dtypes.dtype) or any(value is t for t in (float, int, bool))     # == would ask an array
         simple: dict[str, Callable[[Any], bool]] = {
-            "Number": is_number, "float": is_real, "int": is_int, "bool": lambda v: isinstance(v, (bool, np.bool_)),
+            "Number": is_number, "float": is_real, "int": is_int, "bool": lambda v: isinstance(v, bool),
             "str": lambda v: isinstance(v, str), "name": lambda v: isinstance(v, str), "object": lambda v: True}
         if self.type in simple:
             return simple[self.type](value)
@@ -205,7 +206,7 @@ def is_index(value: Any) -> bool:
 def is_real(value: Any) -> bool:
     if isinstance(value, kinds["Tensor"]):
         return value.array.ndim == 0 and not value.requires_grad
-    return isinstance(value, (int, float, np.number))
+    return isinstance(value, (int, float, np.number, np.bool_))
 
 
 def is_number(value: Any) -> bool:

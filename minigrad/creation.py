@@ -225,7 +225,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) / step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(v, int) for v in (start, end, step))
+    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
     if d.kind in "iu":
         start, end, step = int(start), int(end), int(step)
@@ -237,7 +237,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`steps` numbers evenly from `start` to `end`, both included."""
-    d = pick_dtype(dtype, device)
+    d, steps = pick_dtype(dtype, device), int(steps)
+    for name, x in (("start", start), ("end", end)):
+        if isinstance(x, Tensor) and x.ndim:
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {name} with {x.ndim} dimension(s).")
+    start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 1:

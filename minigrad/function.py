@@ -151,8 +151,11 @@ def return_type(name: str, fields: str) -> type[tuple]:
     def __repr__(self: tuple) -> str:
         return f"torch.return_types.{name}(\n" + ",\n".join(f"{n}={v!r}" for n, v in zip(names, self, strict=True)) + ")"
 
+    def __getattr__(self: tuple, attribute: str) -> Any:
+        raise AttributeError(f"'torch.return_types.{name}' object has no attribute '{attribute}'")
+
     return type(name, (tuple,), {
-        "__slots__": (), "__module__": "torch.return_types", "__repr__": __repr__,
+        "__slots__": (), "__module__": "torch.return_types", "__repr__": __repr__, "__getattr__": __getattr__,
         **{n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)}})
 
 

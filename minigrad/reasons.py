@@ -182,6 +182,7 @@ SCATTER_REDUCE = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use "
     "torch.scatter_reduce instead for more reduction options.")
 MESHGRID = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
+NO_DIMENSIONS = "Tensor.{} is deprecated on 0-D tensors. This function is the identity in these cases."
 REVERSE_T = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
     "future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "

@@ -310,7 +310,7 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """Steps in elements from one index to the next, per dimension."""
         strides = tuple(s // self.array.itemsize for s in self.array.strides)
-        return strides if dim is None else strides[dim]
+        return strides if dim is None else _entry(strides, dim)
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in memory in row-major order without gaps."""
@@ -360,7 +360,7 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or its entry `dim`."""
-        return self.shape if dim is None else self.array.shape[check_dim(dim, self.array.ndim)]
+        return self.shape if dim is None else _entry(self.array.shape, dim)
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -515,6 +515,13 @@ def gradient_node(tensor: Tensor) -> Node | None:
 def gradient_edge(tensor: Tensor) -> Edge:
     """The same with the number of the node's output."""
     return gradient_node(tensor), tensor._output_nr
+
+
+def _entry(values: tuple[int, ...], dim: int) -> int:
+    """What a shape or the strides say of a dimension: a 0-d tensor has none (else it often counts as having one)."""
+    if not values:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return values[check_dim(dim, len(values))]
 
 
 def check_dim(dim: int, ndim: int) -> int:

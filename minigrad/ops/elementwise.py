@@ -257,7 +257,8 @@ def square(input: Any) -> Any:
 
 Tensor.square_ = lambda self: self.pow_(2)
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
-Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.asarray(other, dtypes.number_dtype(other))), self)
+Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.array(other, dtypes.result_type(
+    other.item() if isinstance(other, np.generic) else other, self.array))), self) if isinstance(other, (int, float, np.generic)) else NotImplemented
 Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
+from ..arguments import typename
 from ..function import Operand, op, public, shape_error
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
@@ -64,9 +65,10 @@ def _checked(array, indices):
         elif i.dtype.kind not in "iub":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         elif i.dtype == bool:
-            if i.shape != array.shape[position:position + i.ndim]:
-                raise IndexError(f"The shape of the mask {list(i.shape)} at index 0 does not match the shape of the indexed tensor "
-                                 f"{list(array.shape)} at index {position}")
+            for d, (n, size) in enumerate(zip(i.shape, array.shape[position:], strict=False)):
+                if n != size:
+                    raise IndexError(f"The shape of the mask {list(i.shape)} at index {d} does not match the shape of the indexed tensor "
+                                     f"{list(array.shape)} at index {position + d}")
             position += i.ndim
             count += i.ndim
         else:
@@ -141,8 +143,8 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     keys = list(key) if isinstance(key, tuple) else [key]
     for i, k in enumerate(keys):
         if isinstance(k, (list, tuple, range, np.ndarray)):
-            keys[i] = wrap(np.asarray(_index_array(k)))
-        elif isinstance(k, Tensor) and k.array.dtype.kind == "b" and not k.ndim:
+            keys[i] = k = wrap(np.asarray(_index_array(k)))
+        if isinstance(k, Tensor) and k.array.dtype in (bool, np.uint8) and not k.ndim:
             keys[i] = bool(k.array)
         elif isinstance(k, Tensor) and k.array.dtype == np.uint8 and k.ndim:
             warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=3)
@@ -154,7 +156,7 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     if used > self.ndim:
         if self.ndim == 0 and isinstance(key, builtins.slice):
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        if self.ndim == 0 and not isinstance(key, (tuple, list)):
+        if self.ndim == 0 and isinstance(key, (int, np.integer)):
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
                              "a 0-dim tensor to a number")
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
@@ -210,7 +212,8 @@ def _consumed(index: Any) -> int:
 
 def _index_array(k: Any) -> Any:
     array = np.array(k) if isinstance(k, np.ndarray) else np.array(_plain(k))
-    return array.astype(np.int64) if array.size == 0 and not isinstance(k, np.ndarray) else array
+    cast = array.dtype.kind == "f" or array.size == 0 and not isinstance(k, np.ndarray)
+    return array.astype(np.int64) if cast else array
 
 
 def _plain(k: Any) -> Any:
@@ -218,6 +221,8 @@ def _plain(k: Any) -> Any:
 
 
 def _int_index(k: Any) -> int:
+    if isinstance(k, Tensor) and k.array.dtype.kind == "f":
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     try:
         return k.__index__()
     except (AttributeError, TypeError):
@@ -237,8 +242,8 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     target, indices = (unsqueeze(self, 0), ()) if key is True else _basic_index(self, key)
     if not isinstance(value, Tensor):
-        if not isinstance(value, (int, float, np.ndarray, np.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_type}Tensor")
+        if not isinstance(value, (int, float, np.integer)):
+            raise TypeError(f"can't assign a {typename(value)} to a torch.{self.dtype.scalar_type}Tensor")
         value = wrap(np.asarray(value, self.array.dtype))
     sizes = tuple(value.shape)
     if sizes != tuple(target.shape):        # PyTorch drops leading ones of the value

@@ -284,7 +284,7 @@ def _nonempty(array: np.ndarray, dim: Any, name: str, error: type[Exception] = R
 
 def evenly(grad: Any, x: Any, result: Any) -> Any:
     """The gradient of an extreme of all elements, shared by those that are equal to it."""
-    mask = x == result
+    mask = isnan(x) if isnan(result) else x == result
     return masked_fill(zeros_of(x), mask, grad / sum(mask))
 
 
@@ -565,7 +565,7 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
     if ord == 2:
         return grad * masked_fill(x / result, result == 0, 0)
     if ord in (math.inf, -math.inf):
-        mask = abs(x) == result
+        mask = (abs(x) == result) | (isnan(x) & isnan(result))
         return sgn(x) * (grad / sum(mask, dim, True)) * mask
     scale = masked_fill(sgn(x) * pow(abs(x), ord - 1), x == 0, 0) if ord < 2 else x * pow(abs(x), ord - 2)
     return scale * masked_fill(grad / pow(result, ord - 1), result == 0, 0)

@@ -217,11 +217,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 def _reversed(self: Tensor) -> Tensor:
     if self.ndim != 2:
-        reasons.warn_once(reasons.REVERSE_T, stacklevel=3)
+        reasons.warn_once(reasons.REVERSE_T if self.ndim else reasons.NO_DIMENSIONS.format("T"), stacklevel=3)
     return _permute(self, tuple(range(self.ndim))[::-1])
 
 
 def _matrix_transpose(self: Tensor) -> Tensor:
+    if not self.ndim:
+        reasons.warn_once(reasons.NO_DIMENSIONS.format("mT"), stacklevel=3)
+        return _permute(self, ())
     if self.ndim < 2:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
     return transpose(self, -2, -1)

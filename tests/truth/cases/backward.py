@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import weakref
 
@@ -615,3 +616,14 @@ def custom_graph_is_not_freed_early(mg):
     show(mg.autograd.gradcheck(Double2.apply, x), mg.autograd.gradgradcheck(Double2.apply, x))
     first, = mg.autograd.grad(Double.apply(x), x, create_graph=True)
     show(first, mg.autograd.grad(first, x))
+
+
+def extremes_among_nan(mg):
+    nan, inf = math.nan, math.inf
+    for values in ([1.0, nan, 3.0], [1.0, nan, nan], [nan, nan, 3.0]):
+        for name, find in {"max": lambda x: x.max(), "min": lambda x: x.min(), "median": lambda x: x.median(), "amax": lambda x: x.amax(),
+                           "inf": lambda x: x.norm(inf), "-inf": lambda x: x.norm(-inf), "rows": lambda x: x.view(1, 3).norm(inf, dim=1),
+                           "dist": lambda x: mg.dist(x, mg.zeros(3), inf)}.items():
+            x = mg.tensor(values, requires_grad=True)
+            find(x).sum().backward(create_graph=name == "max")
+            show(name, x.grad.detach())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from ..harness import attempt, show
 
 NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
@@ -144,3 +146,9 @@ def devices(mg):
     for name in ["nowhere", "cpu:x", "float32", "cuda"]:
         show(name, attempt(lambda: mg.ones(1, device=name)), attempt(lambda: mg.tensor(1.0).to(name)))
     show(attempt(lambda: mg.ones(1).cuda()), mg.ones(1).cpu())
+
+
+def number_floor_divided(mg):
+    show(*[2.5 // mg.tensor(d, dtype=getattr(mg, t)) for d in (2, [2]) for t in ("int64", "float32", "float16", "float64", "bool", "int8")])
+    show(2 // mg.tensor(2, dtype=mg.int8), True // mg.tensor([2]), np.float32(2.5) // mg.tensor(2), mg.floor_divide(2.5, mg.tensor(2)))
+    show(attempt(lambda: "a" // mg.tensor(2)), attempt(lambda: np.array(2.5) // mg.tensor(2)))

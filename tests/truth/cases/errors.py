@@ -398,3 +398,59 @@ def losses(mg):
          layer_norm=lambda: F.layer_norm(x, (2,)),
          embedding_range=lambda: F.embedding(mg.tensor([5]), x),
          one_hot=lambda: F.one_hot(mg.tensor([3]), 2))
+
+
+def a_result_of_several(mg):
+    x = mg.ones(2, requires_grad=True)
+    _ask(mg, **{name: lambda do=do: do().backward() for name, do in {
+        "max": lambda: x.max(0), "topk": lambda: x.topk(1), "median": lambda: x.median(0), "sort": lambda: x.sort()}.items()})
+    show(type(x.max(0)).__name__, type(x.max(0)).__module__)
+
+
+def arrays_are_no_tensors(mg):
+    t = mg.ones(3, 4)
+    for name, value in {"array": np.ones(4), "float32": np.float32(3), "bool": np.False_, "half": np.float16(3), "float64": np.float64(3),
+                        "int64": np.int64(4), "uint8": np.uint8(5)}.items():
+        show(f"{name}:", attempt(lambda value=value: t.__setitem__((0, 0), value)), t[0, 0])
+    _ask(mg,
+         arange=lambda: [mg.arange(kind(3)) for kind in (np.int64, np.int32, np.uint8, np.float32, np.float64)],
+         arange_to=lambda: mg.arange(0, np.int64(3), np.int64(2)),
+         arange_of_an_array=lambda: mg.arange(np.array(3)),
+         full_of_an_array=lambda: mg.full((2,), np.array(3)),
+         full_like_an_array=lambda: mg.full_like(t, np.array(3)),
+         full_of_what_requires_grad=lambda: mg.full((2,), mg.ones((), requires_grad=True)),
+         full_of_one_element=lambda: mg.full((2,), mg.ones(1)),
+         full_of_no_dimension=lambda: mg.full((2,), mg.tensor(2)),
+         new_full=lambda: t.new_full((2,), mg.ones((), requires_grad=True)),
+         linspace=lambda: mg.linspace(0, 1, 3.0),
+         linspace_between_tensors=lambda: mg.linspace(mg.zeros(()), mg.ones(()), mg.tensor(3)),
+         linspace_to_a_vector=lambda: mg.linspace(0, mg.ones(1), 3),
+         logspace=lambda: mg.logspace(0, 1, 3.0))
+
+
+def without_dimensions(mg):
+    s = mg.tensor(1.0)
+    _ask(mg,
+         size=lambda: s.size(0),
+         stride=lambda: s.stride(-1),
+         stride_out_of_range=lambda: mg.ones(2, 3).stride(5),
+         number=lambda: s[0],
+         tensor=lambda: s[mg.tensor(0)],
+         array=lambda: s[np.array(0)],
+         fraction=lambda: s[1.5],
+         written=lambda: s.__setitem__(mg.tensor(0), 2),
+         turned=lambda: (s.T, s.mT))
+
+
+def masks_and_fractions(mg):
+    t = mg.arange(12.0).view(3, 4)
+    _ask(mg,
+         mask=lambda: t[mg.ones(3, 3) > 0],
+         mask_behind=lambda: mg.ones(2, 3, 4)[:, mg.ones(3, 3) > 0],
+         written=lambda: t.__setitem__(mg.ones(3, 3) > 0, 1),
+         list_of_fractions=lambda: t[[1.5]],
+         array_of_fractions=lambda: t[np.array([1.5])],
+         tensor_of_fractions=lambda: t[mg.tensor([1.5])],
+         one_fraction=lambda: t[mg.tensor(1.5)],
+         bytes=lambda: t[np.array([1, 0, 1], np.uint8)],
+         one_byte=lambda: t[mg.tensor(1, dtype=mg.uint8)])
