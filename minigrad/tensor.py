@@ -460,7 +460,7 @@ class Tensor:
         if storage is None:
             storage = memo[id(self._storage)] = Storage(self._storage.buffer.copy(order="K"), version=1)
         copy = wrap(_same_place(self.array, self._storage.buffer, storage.buffer), storage, type(self))
-        copy._requires_grad = self._requires_grad
+        copy._requires_grad = self.requires_grad
         memo[id(self)] = copy
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo) if self._grad.is_leaf else self._grad.detach().clone()

@@ -214,8 +214,8 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             rebase_history(value, node)
         elif recorded and differentiable:
             value._requires_grad, value._edge = True, (node, len(shapes))
-            if value._view is not None:
-                value._view.origin, value._view.version = "function", value._storage.version
+        if value._view is not None and not (is_input and is_dirty):     # recorded or not
+            value._view.origin, value._view.version = "function", value._storage.version
         shapes.append(value.array.shape)
         dtypes.append(value.array.dtype)
         result.append(value)
