@@ -265,8 +265,24 @@ def _limited(name: str, type: Any) -> dtype:
     return of_numpy[to_numpy(type)]
 
 
-class finfo:
+class _Limits:
+    shown: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        numbers = "".join(f"{name}={getattr(self, name):g}, " for name in self.shown)
+        return f"{type(self).__name__}({numbers}dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.dtype == other.dtype if isinstance(other, _Limits) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+
+class finfo(_Limits):
     """Limits of a floating-point type: ``eps``, ``max``, ``min``, ``tiny``."""
+
+    shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: dtype | None = None) -> None:
         d = _default[0] if type is None else _limited("finfo", type)
@@ -274,12 +290,15 @@ class finfo:
             raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         info = np.finfo(d.numpy)
         self.dtype, self.bits = d.name, info.bits
-        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+        for name in self.shown:
             setattr(self, name, float(getattr(info, name)))
+        self.resolution = float(str(info.resolution))       # a power of ten, not the nearest number of the type
 
 
-class iinfo:
+class iinfo(_Limits):
     """Limits of an integer type: ``max``, ``min``, ``bits``."""
+
+    shown = ("min", "max")
 
     def __init__(self, type: dtype) -> None:
         d = _limited("iinfo", type)

@@ -37,7 +37,15 @@ def save(obj: Any, f: str | os.PathLike | IO[bytes]) -> None:
 
 
 def _opened(f: Any, mode: str) -> AbstractContextManager:
-    return nullcontext(f) if hasattr(f, "read" if mode == "rb" else "write") else open(f, mode)
+    method = "read" if mode == "rb" else "write"
+    if hasattr(f, method):
+        return nullcontext(f)
+    if not isinstance(f, (str, os.PathLike)):
+        raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a '{method}' attribute")
+    folder = os.path.dirname(f)
+    if mode == "wb" and folder and not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    return open(f, mode)
 
 
 def load(f: str | os.PathLike | IO[bytes], *, map_location: Any = None, weights_only: bool = True) -> Any:
@@ -63,7 +71,7 @@ def _pack(obj: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(obj, Tensor):
         arrays.append(obj.array)
         return {"kind": "Parameter" if isinstance(obj, Parameter) else "Tensor", "at": len(arrays) - 1,
-                "requires_grad": obj.requires_grad and obj.is_leaf}
+                "requires_grad": obj.requires_grad}
     if isinstance(obj, dict):
         metadata = getattr(obj, "_metadata", None)
         return {"kind": "OrderedDict" if isinstance(obj, OrderedDict) else "dict",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -387,8 +388,18 @@ class Tensor:
         return False
 
     def type(self, dtype: Any = None) -> Any:
-        """PyTorch's name of the tensor's type, for example ``torch.FloatTensor``; with a dtype, the tensor cast to it."""
-        return f"torch.{self.dtype.scalar_type}Tensor" if dtype is None else self.to(dtype)
+        """PyTorch's name of the tensor's type, for example ``torch.FloatTensor``; with a dtype or such a name, the tensor cast."""
+        if dtype is None:
+            return f"torch.{self.dtype.scalar_type}Tensor"
+        if isinstance(dtype, dtypes.dtype):
+            return self.to(dtype)
+        if not isinstance(dtype, (str, type)):
+            raise TypeError("dtype must be a type, str, or dtype object")
+        name = dtype if isinstance(dtype, str) else dtype.__name__
+        named = next((d for d in dtypes.ALL if name == f"torch.{d.scalar_type}Tensor"), None)
+        if named is None:
+            raise ValueError(f"invalid type: '{name}'")
+        return self.to(named)
 
     def item(self) -> float | int | bool:
         """The only element as a Python number.
@@ -464,11 +475,14 @@ class Tensor:
         memo[id(self)] = copy
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo) if self._grad.is_leaf else self._grad.detach().clone()
-        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name not in _OWN})
+        copy.__dict__.update(deepcopy(self._users_attributes(), memo))
         return copy
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (type(self), self.array, self.requires_grad)
+        return _rebuild, (type(self), self.array, self.requires_grad), self._users_attributes() or None
+
+    def _users_attributes(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
 
 _OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference", "_detached")       # of one tensor, never of its copy

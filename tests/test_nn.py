@@ -5,6 +5,7 @@ What the truth suite asks of modules (registries, state_dict, containers, clippi
 from __future__ import annotations
 
 import copy
+import io
 import math
 import pickle
 from collections import OrderedDict
@@ -414,6 +415,64 @@ def case_forgotten_arguments(mg):
                  lambda: nn.ReLU()(), lambda: nn.ReLU()(x, 2), lambda: nn.Flatten()(), lambda: nn.Linear(2, 2)(),
                  lambda: nn.Sequential()(), lambda: nn.Softmax(0)(input=x)):
         show(attempt(call))
+
+
+def case_moved_and_cast_modules(mg):
+    net, tensor, refused = mg.nn.Sequential(mg.nn.Linear(1, 1)), mg.ones(2), mg.nn.Linear(1, 1)
+    show(net.type(mg.float64)[0].weight.dtype, net.type("torch.FloatTensor")[0].weight.dtype, tensor.type("torch.IntTensor"))
+    show(mg.nn.ReLU().cuda())
+    for call in (net.cuda, lambda: net.to("cuda"), lambda: refused.type(mg.int64), lambda: net.type(3), lambda: tensor.type("foo"),
+                 lambda: tensor.type(float), lambda: tensor.type([1])):
+        show(attempt(call))
+    found = {"a": 1}
+    show(list(net.state_dict(found, "p.", True)), list(net.state_dict({}, "q.")), attempt(lambda: net.state_dict("p.")),
+         list(net.state_dict(destination=found)))
+
+
+def case_what_backward_hooks_return(mg):
+    for hook in (lambda m, into, out: (out[0], out[0]), lambda m, into, out: 3, lambda m, into, out: [out[0] * 2],
+                 lambda m, into, out: (3,), lambda m, into, out: "ab", lambda m, into, out: (None,)):
+        for name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+            layer, x = mg.nn.Flatten(0), mg.ones(2, requires_grad=True)
+            getattr(layer, name)((lambda m, out, hook=hook: hook(m, None, out)) if "pre" in name else hook)
+            show(name, attempt(layer(x).sum().backward), x.grad)
+
+
+def case_what_old_backward_hooks_miss(mg):
+    class Module(mg.nn.Module):
+        def __init__(self, forward):
+            super().__init__()
+            self.forward = forward
+
+    x = mg.ones(2, requires_grad=True) * 1
+    for forward, args in ((lambda x: (x + 1).exp(), (x,)), (lambda x: x.relu(), (x,)), (lambda x: {"a": x * 2}, (x,)), (lambda x: [x * 2], (x,)),
+                          (lambda x: (x * 2, x * 3), (x,)), (lambda x: x, (x,)), (lambda x, n: x * n, (x, 3))):
+        module = Module(forward)
+        module.register_backward_hook(lambda module, into, out: None)
+        show(module(*args))
+    show(attempt(lambda: Module(lambda x: 3)(x)))
+
+
+def case_copies_keep_attributes(mg):
+    x = mg.ones(2, requires_grad=True)
+    x.note = [1]
+    deep, flat, unpickled = copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))
+    show(deep.note, deep.note is x.note, flat.note is x.note, flat.data_ptr() == x.data_ptr(), unpickled.note, unpickled)
+    computed, buffer = pickle.loads(pickle.dumps(x * 2)), io.BytesIO()
+    mg.save(x * 2, buffer)
+    buffer.seek(0)
+    show(computed, computed.is_leaf, mg.load(buffer))
+    show(attempt(lambda: mg.save(mg.ones(1), "nowhere/there/a.pt")), attempt(lambda: mg.save(mg.ones(1), 3)))
+
+
+def case_printed_kinds(mg):
+    class P(mg.nn.Parameter):
+        pass
+
+    print(P(mg.ones(2)), P(mg.ones(2), requires_grad=False), P(mg.ones(2)).detach())
+    for limits in (*map(mg.finfo, (mg.float16, mg.float32, mg.float64)), *map(mg.iinfo, (mg.uint8, mg.int16, mg.int32, mg.int64))):
+        print(limits, limits == mg.finfo(mg.float32), limits.bits)
+    show(mg.finfo(mg.float32).resolution)
 
 
 def case_pretrained_embedding(mg):

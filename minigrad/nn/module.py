@@ -6,6 +6,7 @@ Assigning is registering: ``self.weight = Parameter(...)`` goes into ``_paramete
 """
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -300,6 +301,14 @@ class Module(Hooked):
         """``to(mg.float16)``."""
         return self.to(dtypes.float16)
 
+    def type(self, dst_type: Any) -> Module:
+        """Cast all parameters and buffers, in place."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def cuda(self, device: Any = None) -> Module:
+        """An error, if there is a tensor to move: minigrad has the CPU only."""
+        return self._apply(lambda t: t.cuda(device))
+
     def cpu(self) -> Module:
         """Nothing: everything is on the CPU."""
         return self
@@ -344,9 +353,13 @@ class Module(Hooked):
         for name, tensor in self._state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
 
-    def state_dict(self, *, destination: dict | None = None, prefix: str = "",
+    def state_dict(self, *args: Any, destination: dict | None = None, prefix: str = "",
                    keep_vars: bool = False) -> dict[str, Tensor]:
         """All parameters and persistent buffers by dotted name, detached: they share memory with the module."""
+        if args:
+            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/main/generated/"
+                          "torch.nn.Module.html#torch.nn.Module.state_dict for details.", FutureWarning, stacklevel=2)
+            destination, prefix, keep_vars = (*args[:3], *(destination, prefix, keep_vars)[len(args):])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
