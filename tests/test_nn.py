@@ -445,8 +445,8 @@ def case_what_old_backward_hooks_miss(mg):
             self.forward = forward
 
     x = mg.ones(2, requires_grad=True) * 1
-    for forward, args in ((lambda x: (x + 1).exp(), (x,)), (lambda x: x.relu(), (x,)), (lambda x: {"a": x * 2}, (x,)), (lambda x: [x * 2], (x,)),
-                          (lambda x: (x * 2, x * 3), (x,)), (lambda x: x, (x,)), (lambda x, n: x * n, (x, 3))):
+    for forward, args in ((lambda x: (x + 1).exp(), (x,)), (lambda x: x.relu(), (x,)), (lambda x: {"a": x * 2}, (x,)),
+                          (lambda x: [x * 2], (x,)), (lambda x: (x * 2, x * 3), (x,)), (lambda x: x, (x,)), (lambda x, n: x * n, (x, 3))):
         module = Module(forward)
         module.register_backward_hook(lambda module, into, out: None)
         show(module(*args))
