@@ -108,6 +108,47 @@ def case_an_optimizer_of_ones_own(mg):
     show(w, w._version, attempt(lambda: optimizer.step(None)))
 
 
+SCHEDULES = {"StepLR": {"step_size": 2}, "LambdaLR": {"lr_lambda": lambda epoch: 0.5**epoch},
+             "CosineAnnealingLR": {"T_max": 3, "eta_min": 0.01}}
+
+
+def scheduled(mg, name, **options):
+    w = mg.ones(2, requires_grad=True)
+    optimizer = mg.optim.SGD([{"params": [w]}, {"params": [mg.ones(1)], "lr": 0.5}], lr=0.1)
+    return w, optimizer, getattr(mg.optim.lr_scheduler, name)(optimizer, **SCHEDULES[name], **options)
+
+
+def case_learning_rates(mg):
+    for name in SCHEDULES:
+        w, optimizer, scheduler = scheduled(mg, name)
+        for _ in range(9):
+            optimizer.zero_grad()
+            (w**2).sum().backward()
+            optimizer.step()
+            scheduler.step()
+            print([round(rate, 12) for rate in scheduler.get_last_lr()], round(optimizer.param_groups[1]["lr"], 12))
+        show(w, list(scheduler.state_dict()), list(optimizer.state_dict()["param_groups"][0]))
+        _, _, twin = scheduled(mg, name)
+        twin.load_state_dict(scheduler.state_dict())
+        show(twin.last_epoch, twin.get_last_lr() == scheduler.get_last_lr(), twin.base_lrs, twin.optimizer is optimizer)
+    print(optimizer)
+
+
+def case_mistakes_with_schedulers(mg):
+    schedules, optimizer = mg.optim.lr_scheduler, mg.optim.SGD([mg.ones(1)], lr=1.0)
+    for name in SCHEDULES:
+        _, _, scheduler = scheduled(mg, name)
+        scheduler.step()
+        scheduler.step()
+        show([round(rate, 12) for rate in scheduler.get_lr()], attempt(lambda: scheduled(mg, name, last_epoch=3)))     # noqa: B023
+    for make in (lambda: schedules.StepLR(3, 2), lambda: schedules.LambdaLR(optimizer, [abs, abs]), lambda: schedules.StepLR(optimizer),
+                 lambda: schedules.LRScheduler(optimizer)):
+        show(attempt(make))
+    w, optimizer, scheduler = scheduled(mg, "CosineAnnealingLR")
+    resumed = schedules.CosineAnnealingLR(optimizer, 3, last_epoch=1)
+    show([round(rate, 12) for rate in resumed.get_last_lr()], resumed.last_epoch)
+
+
 def case_state_is_taken_over(mg):
     for name in ("SGD", "Adam"):
         p, old = walk(mg, name, {"momentum": 0.9} if name == "SGD" else {})

@@ -1,4 +1,4 @@
-"""``torch.optim`` for minigrad: SGD, Adam and AdamW.
+"""The optimizers: SGD, Adam and AdamW.
 
 An optimizer writes into its parameters in place, which counts in their versions: ``backward()`` through a graph from before
 ``step()`` that remembers a parameter is refused. A parameter whose ``.grad`` is None is skipped; one whose ``.grad`` is zero is
@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .grad_mode import enable_grad
-from .graph import HookDict, RemovableHandle
-from .nn.module import clear_gradients, typename
-from .tensor import Tensor, wrap
+from ..grad_mode import enable_grad
+from ..graph import HookDict, RemovableHandle
+from ..nn.module import clear_gradients, typename
+from ..tensor import Tensor, wrap
 
 __all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
 
