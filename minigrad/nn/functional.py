@@ -315,7 +315,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 @op(tex="{self}[{self} > {threshold}]",
     self=lambda grad, self, threshold: elementwise._threshold_backward(grad, self, threshold))
 def _threshold(self, threshold, value):
-    return np.where(self > threshold, self, self.dtype.type(value))
+    return np.where(self <= threshold, self.dtype.type(value), self)        # NaN stays
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
@@ -566,6 +566,9 @@ def _nll_operation(kind: str) -> Any:
         self=lambda grad: zeros_of(grad))
     def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor,
                            _picked):
+        if target.dtype.kind == "f":        # what a hook on saved tensors made of it
+            text = "expected target dtype to be Long or Byte, but got" if kind else "expected scalar type Long but found"
+            raise RuntimeError(f"{text} {of_numpy[target.dtype].scalar_type}")
         place, counted, kept = _picked
         out = np.zeros(self.shape, self.dtype)
         values = -grad_output if reduction != 1 else -grad_output / total_weight

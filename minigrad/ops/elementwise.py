@@ -186,7 +186,8 @@ def zeros_of(x: Any) -> Any:
 
 
 # PyTorch computes small powers as products, NumPy calls pow: the last bits differ.
-_SMALL_POWERS = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: np.sqrt, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x)}
+_SMALL_POWERS = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: np.sqrt, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x),
+                 -0.5: lambda x: 1 / np.sqrt(x)}
 
 
 def _power(base, exponent):

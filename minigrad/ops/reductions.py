@@ -219,13 +219,18 @@ def _run(ufunc, array, dim, dtype=None):
     return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype or array.dtype)
 
 
+def _refuse_running(array, dim, kinds, kernel):
+    check_dim(dim, array.ndim)
+    refuse(array, kinds, kernel)
+
+
 def _backwards(run: Callable, x: Any, dim: int) -> Any:
     """A running sum or its like from the other end."""
     return flip(run(flip(x, (dim,)), dim), (dim,)) if x.ndim else run(x, dim)
 
 
 @op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})", self=lambda grad, dim: _backwards(cumsum, grad, dim))
-@checked_by(lambda self, dim, dtype: refuse(self, "b", "cumsum_out_cpu"), inplace=True)
+@checked_by(lambda self, dim, dtype: _refuse_running(self, dim, "b", "cumsum_out_cpu"), inplace=True)
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
     return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)))
@@ -248,7 +253,7 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
 
 @op(inplace=True, tex=r"\operatorname{{cumprod}}_{{{dim}}}({self})",
     self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
-@checked_by(lambda self, dim, dtype: refuse(self, "b", "cumprod_out_cpu"), inplace=True)
+@checked_by(lambda self, dim, dtype: _refuse_running(self, dim, "b", "cumprod_out_cpu"), inplace=True)
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
     return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)))

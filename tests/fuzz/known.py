@@ -19,6 +19,8 @@ KNOWN: dict[str, str] = {
     r"^error [|] RuntimeError: derivative for aten::floor_divide_ is not [^|]*[|] RuntimeError: derivative for aten::floor_divide is":
         "the in-place name of an operation that has no derivative",
     r"^log before the error [|] \[\[\"'pack'[^|]*[|] \[\]$": "an operation that fails has not packed its inputs yet; in PyTorch it has",
+    r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
+        "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
     r"^look.second": "the graph of a backward pass: the same value by other operations",
 }

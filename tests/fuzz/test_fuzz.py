@@ -66,6 +66,7 @@ def test_a_fault_is_found_within_a_minute(torch, fault):
     "look.tensors.#.stride[0] | 0 | 0", "look.tensors.#.storage_offset | 0 | 0", "look.tensors.#.grad.storage | # | None",
     "look.tensors.#._base | # | None", "look.tensors.#.name | # | None", "look.nodes.#.name | AddBackward0 | MulBackward0",
     "look.nodes.#.next | [['#', 0]] | [['#', 0], [None, 0]]", "look.nodes.#.saved._saved_self.value | values | values",
+    "error | None | NotImplementedError: \"median_cpu\" not implemented for 'Bool'",
     "error | None | RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.",
     "error | RuntimeError: a leaf Variable that requires grad is being used in an in-place operation. | None",
     "error | RuntimeError: one of the variables needed for gradient computation | None",
