@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import refuse
 from ..function import PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
+from ..strides import arranged
 from ..tensor import Tensor, wrap
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------------
@@ -207,9 +208,8 @@ def _power(base, exponent):
 @op(tex="{self}^{{{exponent}}}", node="PowBackward0", inplace=True,
     self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (exponent * pow(self, exponent - 1)))
 def _pow_scalar(self, exponent):
-    if self.dtype.kind != "f" and isinstance(exponent, float):
-        self = self.astype(dtypes.get_default_dtype().numpy)
-    return _power(self, exponent)
+    fits = self.dtype.kind == "f" or not isinstance(exponent, float)
+    return arranged(_power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent), self)
 
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward1", promote="same", inplace=True,
