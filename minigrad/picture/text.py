@@ -20,8 +20,11 @@ _WIDTHS = {c: w for w, group in {
 
 
 def shown(text: str) -> str:
-    """Text as it may be drawn: no control characters, nothing that changes the direction of writing."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+    """Text as it may be drawn: no control characters, nothing that changes the direction of writing. Lines stay lines."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").expandtabs(4)
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def sentence(text: str) -> str:
