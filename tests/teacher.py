@@ -24,22 +24,28 @@ from minigrad.lab.gate import Gate, Option  # noqa: E402
 NOTEBOOKS = ROOT / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
 PLAN = [    # minutes, title, what to do, the cells to project
-    (6, "The payoff", "Run the first cell together. Then the poll: hands for A to D, half a minute in pairs, a second vote, reveal.",
+    (6, "The payoff", "Run the set-up and the first cell together. Then the poll: hands for A to D, half a minute in pairs, "
+     "a second vote, reveal.",
      ["00-learn", "00-gate-no-flag", "00-no-flag"]),
-    (14, "Flags and how they spread", "One poll for example 2, one for example 3. Let somebody defend a wrong answer first.",
+    (14, "Flags and how they spread", "Write the four lines of the first poll on the board: x.requires_grad_(False), z.requires_grad_(False), "
+     "z.requires_grad_(True), u.requires_grad_(True). The second poll is on how a flag spreads. Let somebody defend a wrong answer first.",
      ["01-example-1", "01-gate-predict-2-run", "01-gate-predict-3", "01-example-3", "01-lab"]),
     (12, "grad_fn", "Everybody draws the graph of x * y + x ** 2 on paper first, with its arrows back. Then run the cell and compare.",
      ["02-picture-title", "02-gate-predict-4", "02-walk"]),
-    (14, "One backward by hand", "Pencils: x.grad of the five lines. Poll. Then the lab's slider; ask for each next number first.",
+    (14, "One backward by hand", "Run the question, but do not vote yet. Pencils: x.grad of the program. Poll. "
+     "Then the lab's slider; ask for each next number first.",
      ["03-gate-predict-3", "03-by-hand", "03-lab"]),
     (3, "Break", "Leave the last picture on the wall.", []),
     (11, "no_grad", "The poll about the three answers, the error read aloud, then the silent 7.",
      ["04-gate-predict-5", "04-example-6", "04-gate-predict-6", "04-lab"]),
-    (11, "Leaves and retain_grad", "Four gradients: let them write all four down, then vote.",
+    (11, "Leaves and retain_grad", "A leaf is a tensor without a recorded history. Four gradients: let them write all four down, "
+     "then vote.",
      ["05-example-7", "05-gate-example-8", "05-lab"]),
-    (12, "detach, and a write through it", "Vote on the memory, then on the walk. Switch no_grad on in the lab: allowed, still counted.",
+    (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch detach() off: another error. "
+     "Then no_grad on: the write is allowed, but it is counted, so the walk still refuses.",
      ["06-gate-write-through", "06-gate-error-version", "06-lab"]),
-    (7, "Exit ticket: a bug hunt", "Each pair mends the function and runs the check; the cause on a card is the ticket.",
+    (7, "Exit ticket: a bug hunt", "This is exercise 3 of [lesson 4](../04_no_grad.ipynb); hint and solution are there. Each pair mends the "
+     "function there and runs the check; the cause, on a card, is the ticket.",
      ["04-ex3-task", "04-ex3", "04-ex3-check"]),
 ]
 
@@ -92,6 +98,8 @@ def run_sheets() -> str:
             "For each lesson: the minutes, what to project, the polls with their wrong answers and what these mean. A poll takes three",
             "minutes: hands, half a minute in pairs, hands again (*Count hands*, *Second vote*), *Reveal*. This page is made from the",
             "lessons by `python tests/teacher.py`.", "",
+            "The minutes of a lesson are those of one student alone, exercises included where no others are named. In a class add two for",
+            "each poll, or leave the exercises for home. Solutions lie in [a folder of their own](../solutions/).", "",
             "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb). For slides, or a copy that needs no kernel:",
             "`python -m nbconvert --to slides NAME.ipynb`, `--to html`.", ""]
     return "\n".join([*head, *(run_sheet(nbformat.read(path, 4)) for path in LESSONS)])
