@@ -27,8 +27,9 @@ PLAN = [    # minutes, title, what to do, the cells to project
     (6, "The payoff", "Run the set-up and the first cell together. Then the poll: hands for A to D, half a minute in pairs, "
      "a second vote, reveal.",
      ["00-learn", "00-gate-no-flag", "00-no-flag"]),
-    (14, "Flags and how they spread", "Write the four lines of the first poll on the board: x.requires_grad_(False), z.requires_grad_(False), "
-     "z.requires_grad_(True), u.requires_grad_(True). The second poll is on how a flag spreads. Let somebody defend a wrong answer first.",
+    (14, "Flags and how they spread", "Write the four lines of the first poll on the board: `x.requires_grad_(False)`, "
+     "`z.requires_grad_(False)`, `z.requires_grad_(True)`, `u.requires_grad_(True)`. The second poll is on how a flag spreads. "
+     "Let somebody defend a wrong answer first.",
      ["01-example-1", "01-gate-predict-2-run", "01-gate-predict-3", "01-example-3", "01-lab"]),
     (12, "grad_fn", "Everybody draws the graph of x * y + x ** 2 on paper first, with its arrows back. Then run the cell and compare.",
      ["02-picture-title", "02-gate-predict-4", "02-walk"]),
@@ -44,8 +45,8 @@ PLAN = [    # minutes, title, what to do, the cells to project
     (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch detach() off: another error. "
      "Then no_grad on: the write is allowed, but it is counted, so the walk still refuses.",
      ["06-gate-write-through", "06-gate-error-version", "06-lab"]),
-    (7, "Exit ticket: a bug hunt", "This is exercise 3 of [lesson 4](../04_no_grad.ipynb); hint and solution are there. Each pair mends the "
-     "function there and runs the check; the cause, on a card, is the ticket.",
+    (7, "Exit ticket: a bug hunt", "This is exercise 3 of [lesson 4](../04_no_grad.ipynb); hint and solution are there. Each pair mends "
+     "the function there and runs the check; the cause, on a card, is the ticket.",
      ["04-ex3-task", "04-ex3", "04-ex3-check"]),
 ]
 
