@@ -150,7 +150,7 @@ def test_windows_that_do_not_overlap_do_not_touch():
 # ---- the time line
 
 def told(source):
-    moments = Moments(["x", "y", "z", "t", "i"])
+    moments = Moments(["x", "y", "z", "t", "i"], source)
     run(source, Snapshot(source, {"mg": mg}), "<program>", nullcontext(), moments.watch)
     return moments
 
@@ -179,3 +179,10 @@ def test_a_program_that_fails_is_told_up_to_there():
 
 def test_functions_are_one_line():
     assert [row.line for row in told("def f(a):\n    b = a * 2\n    return b\nx = f(mg.ones(1))").rows] == [1, 4]
+
+
+def test_the_time_line_begins_without_what_other_cells_called_so():
+    moments = Moments(["x", "y", "w"], source := "x = mg.ones(1)\nw.mul_(2)\ny = x * 2\n")
+    namespace = {"mg": mg, "x": mg.zeros(3), "y": mg.zeros(3), "w": mg.ones(2)}
+    run(source, Snapshot(source, namespace), "<cell>", nullcontext(), moments.watch)
+    assert [sorted(row.states) for row in moments.rows] == [["w", "x"], ["w", "x"], ["w", "x", "y"]]

@@ -239,7 +239,7 @@ class Explorer:
         if self.tab == "memory":
             return memory_html(stores(recorder, names))
         if self.tab == "time line":
-            moments = Moments(self._names)
+            moments = Moments(self._names, self.source)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
         marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}"

@@ -1,6 +1,7 @@
 """The time line: the state of every tensor after every line. A graph that exists does not change when a flag does."""
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -23,26 +24,47 @@ class Row:
 
 
 class Moments:
-    """Collects a `Row` for each line of the program's own that runs; give `watch` to `run`."""
+    """Collects a `Row` for each line of the program's own that runs; give `watch` to `run`.
 
-    def __init__(self, names: list[str]) -> None:
+    A name that the program makes is left out as long as it stands for what another cell called so.
+    """
+
+    def __init__(self, names: list[str], source: str) -> None:
         self.rows: list[Row] = []
+        self._made = _made(source)
+        self._foreign: dict[str, Any] | None = None
         self.left_out = 0
         self._names, self._line = names, 0
         self._turns: dict[int, int] = {}
 
     def watch(self, frame: FrameType, event: str) -> None:
         """A line is about to run, or the program ends: take down how the line before it left things."""
+        if self._foreign is None:
+            self._foreign = {name: frame.f_globals[name] for name in self._made if name in frame.f_globals}
         if self._line:
             self._turns[self._line] = self._turns.get(self._line, 0) + 1
             if len(self.rows) < MOST:
                 tensors = named_tensors({name: frame.f_globals[name] for name in self._names
-                                         if name in frame.f_globals})
+                                         if name in frame.f_globals and not (
+                                             name in self._foreign and frame.f_globals[name] is self._foreign[name])})
                 self.rows.append(Row(self._line, self._turns[self._line],
                                      {name: _state(tensor) for name, tensor in tensors}))
             else:
                 self.left_out += 1
         self._line = frame.f_lineno if event == "line" else 0
+
+
+def _made(source: str) -> set[str]:
+    """The names that a program assigns before it reads them."""
+    read_first: set[str] = set()
+    made: set[str] = set()
+    for statement in ast.parse(source).body:
+        nodes = list(ast.walk(statement))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        updated = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)}
+        read_first |= ({name.id for name in names if isinstance(name.ctx, ast.Load)} | updated) - made
+        made |= {name.id for name in names if isinstance(name.ctx, ast.Store)} - read_first
+    return made
 
 
 def _state(tensor: Any) -> str:
