@@ -36,9 +36,10 @@ ALSO = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "
 NUMBERS_AS_TENSORS = re.compile(r"(add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|copy)_?$")
 NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.bool_, type(NotImplemented)))     # a formula's, not a user's
 # Where NumPy takes what PyTorch refuses, a call is parsed at once; none of these is called often enough to notice.
-STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|flip|full|"
-                    r"full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|"
+STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|fill_|flip|"
+                    r"full|full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|normal|"
                     r"repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
+FLAGS = ("keepdim", "descending", "largest")        # a number in one's place is parsed at once, too
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
 kinds: dict[str, Any] = {}
 
@@ -136,10 +137,11 @@ class Signature:
                 place += 1
             else:
                 used.add(key)
-        for key in kwargs.keys() - used:
-            known = next((i for i, p in enumerate(self.params) if p.find({key: 0})), None)
-            return (f"{self.name}() got an unexpected keyword argument '{key}'" if known is None else
-                    f"{self.name}() got multiple values for argument '{key}'")
+        if kwargs.keys() - used:        # the first that is wrong by PyTorch's own names is told
+            names = [p.name for p in self.params]
+            key = next((key for key in kwargs if key not in names or names.index(key) < len(args)), next(iter(kwargs)))
+            return (f"{self.name}() got multiple values for argument '{key}'" if key in names else
+                    f"{self.name}() got an unexpected keyword argument '{key}'")
         return None
 
     def _too_many(self, args: tuple) -> str:
@@ -311,14 +313,15 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
 def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
-    strict = STRICT.match(full_name)
+    strict, has_flag = STRICT.match(full_name), re.search(f"bool ({'|'.join(FLAGS)})", signatures)
     no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = kwargs
         if rename and kwargs:
             given = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
-        if strict:
+        if strict or has_flag and (kwargs or len(args) > 2) and any(value.__class__ is not bool for value in (
+                *args[2:], *(kwargs[flag] for flag in FLAGS if flag in kwargs))):
             problem = refusal(full_name, args, kwargs)
             if problem is not None:
                 raise problem

@@ -560,10 +560,11 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     else:
         made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
     parts = [entry, _arguments(operation, reject), _run(operation), made]
+    check = "if array.dtype.kind != 'f':\n    raise not_differentiable(array)\n" if "dtype" in operation.params else ""
     if operation.formulas:
         parts += ["recorded = False", "recording = state.recording", "if recording:",
                   indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
-                  indent("recorded = True\n" + _node(operation, "array", "result"), "        "),
+                  indent(check + "recorded = True\n" + _node(operation, "array", "result"), "        "),
                   "        attach(result, node)" if operation.several else
                   "        result._requires_grad = True\n        result._node = node",
                   "elif recording is None:\n    result._inference = True" if inline else ""]
@@ -685,6 +686,11 @@ def wrong_operand(operation: Op, *values: Any) -> TypeError:
 def reject(operation: Op, first: Any) -> None:
     """Refuse a call without any tensor or array."""
     raise wrong_type(operation, operation.params[0], first)
+
+
+def not_differentiable(array: np.ndarray) -> RuntimeError:
+    """The error for a recorded result of a type that no gradient can have."""
+    return RuntimeError(f"Autograd not support dtype: {dtypes.of_numpy[array.dtype].scalar_type}")
 
 
 def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:

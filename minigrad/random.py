@@ -20,6 +20,7 @@ from . import dtype as dtypes
 from .creation import finish, pick_dtype, sizes_of
 from .function import op
 from .ops import zeros_of
+from .ops.indexing import grad_zeros
 from .tensor import Tensor, wrap
 
 __all__ = ["Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal",
@@ -311,20 +312,42 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None, *,
     if size is not None:
         _check_std(std)
         return finish(normal_array(generator, sizes_of((size,), name="normal"), pick_dtype(dtype, device), mean, std), requires_grad)
-    tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
-    if not tensors:
+    if isinstance(std, Tensor):
+        return _normal_each(mean, std, generator) if isinstance(mean, Tensor) else _normal_wide(std, mean, generator)
+    if not isinstance(mean, Tensor):
         raise TypeError("normal() of two numbers needs a size: normal(0.0, 1.0, (2, 3))")
-    if isinstance(std, Tensor) and (std.array < 0).any():
+    return _normal_about(mean, std, generator)
+
+
+def _noise(mean: Any, std: Any, generator: Generator, dtype: np.dtype) -> np.ndarray:
+    _floating(dtype, "normal_kernel_cpu")
+    if not isinstance(std, np.ndarray):
+        _check_std(std)
+    elif (std < 0).any():
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    mean_, std_ = (getattr(x, "array", x) for x in (mean, std))
-    shape = (mean.detach() + std.detach() if len(tensors) > 1 else tensors[0]).array.shape
-    noise = normal_array(generator, shape, tensors[0].array.dtype)
-    return wrap(np.asarray(noise * std_ + mean_).astype(noise.dtype, copy=False))
+    noise = normal_array(generator, np.broadcast_shapes(np.shape(mean), np.shape(std)), dtype)
+    return np.asarray(noise * std + mean).astype(dtype, copy=False)
+
+
+@op(node="NormalBackward1", tex=r"N({mean}, {std}^2)", mean=lambda grad, mean_sym_sizes: grad_zeros(grad, mean_sym_sizes))
+def _normal_about(mean, std, generator):
+    return _noise(mean, std, generator, mean.dtype)
+
+
+@op(node="NormalBackward2", tex=r"N({mean}, {std}^2)", std=lambda grad, std_sym_sizes: grad_zeros(grad, std_sym_sizes))
+def _normal_wide(std, mean, generator):
+    return _noise(mean, std, generator, std.dtype)
+
+
+@op(node="NormalBackward3", tex=r"N({mean}, {std}^2)",
+    mean=lambda grad, mean_sym_sizes: grad_zeros(grad, mean_sym_sizes), std=lambda grad, std_sym_sizes: grad_zeros(grad, std_sym_sizes))
+def _normal_each(mean, std: Tensor, generator):
+    return _noise(mean, std, generator, mean.dtype)
 
 
 def _check_std(std: float) -> None:
     if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
 
 
 # Filling tensors -----------------------------------------------------------------------------------------------------------

@@ -393,9 +393,9 @@ class Tensor:
             return f"torch.{self.dtype.scalar_type}Tensor"
         if isinstance(dtype, dtypes.dtype):
             return self.to(dtype)
-        if not isinstance(dtype, (str, type)):
+        if not (isinstance(dtype, str) or callable(dtype)):
             raise TypeError("dtype must be a type, str, or dtype object")
-        name = dtype if isinstance(dtype, str) else dtype.__name__
+        name = dtype if isinstance(dtype, str) else dtype.__name__ if isinstance(dtype, type) else f"torch.{dtype.__name__}"
         named = next((d for d in dtypes.ALL if name == f"torch.{d.scalar_type}Tensor"), None)
         if named is None:
             raise ValueError(f"invalid type: '{name}'")

@@ -258,8 +258,8 @@ def square(input: Any) -> Any:
 
 Tensor.square_ = lambda self: self.pow_(2)
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
-Tensor.__rfloordiv__ = lambda self, other: floor_divide(wrap(np.array(other, dtypes.result_type(
-    other.item() if isinstance(other, np.generic) else other, self.array))), self) if isinstance(other, (int, float, np.generic)) else NotImplemented
+Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
+    wrap(np.array(other, dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
 Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 
@@ -737,6 +737,8 @@ def _filled_once(target: np.ndarray, value: Any) -> None:
 @checked_by(_filled_once, inplace=True)
 def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
+    if np.ndim(value):
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return np.full_like(self, dtypes.number_in(value, self.dtype))
 
 

@@ -296,10 +296,12 @@ def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str, src: np.nd
 
 def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
     size = array.shape[dim] if array.ndim else 1
-    bad = index[(index < 0) | (index >= size)]
+    bad = index[(index < (-size if name == "index_fill_" else 0)) | (index >= size)]
     if bad.size:
-        raise IndexError("index out of range in self") if name == "index_select" else RuntimeError(
-            f"index {bad.flat[0]} is out of bounds for dimension {dim} with size {size}")
+        if name == "index_select" or name == "index_add" and array.ndim < 2:
+            raise IndexError("index out of range in self")
+        raise (IndexError if name in ("index_fill_", "index_copy_") else RuntimeError)(
+            f"{'index_copy_(): ' * (name == 'index_copy_')}index {bad.flat[0]} is out of bounds for dimension {dim} with size {size}")
     if not array.ndim:
         return ()
     if not index.ndim:
@@ -462,7 +464,7 @@ def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
     _source_fits(self, dim, index, source, "index_copy_")
     out = self.copy()
-    out[_rows(self, dim, index, "index_copy")] = source
+    out[_rows(self, dim, index, "index_copy_")] = source
     return out
 
 
@@ -471,6 +473,9 @@ def index_copy(self, dim, index: Tensor, source):
     value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
 def index_fill(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
+    if np.ndim(value):
+        raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                           f"{value.ndim} dimension(s).")
     out = self.copy(order="K")
     out[_rows(self, dim, index, "index_fill_")] = value
     return out

@@ -303,6 +303,9 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def _repeat(self, repeats):
     if len(repeats) < self.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    sizes = [r * n for r, n in zip(repeats, (1,) * (len(repeats) - self.ndim) + self.shape, strict=True)]
+    if min(sizes, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in sizes if n < 0)}: {sizes}")
     return np.tile(self, repeats)
 
 

@@ -151,7 +151,7 @@ def addmv(self, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
     return _times(self, beta) + _times(mat @ vec, alpha)
 
 
-@public("__matmul__")
+@public()
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product of any ranks; leading dimensions broadcast as batches. ``(…, n, k) @ (…, k, m) -> (…, n, m)``
 
@@ -176,6 +176,10 @@ def matmul(input: Any, other: Any) -> Any:
     if a == 2 and b == 2:
         return mm(input, other)
     return _batched(input, other)
+
+
+# NumPy answers for an ndarray, as for the other operators.
+Tensor.__matmul__ = lambda self, other: matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
 def _folds(self: Tensor, other: Tensor) -> bool:

@@ -72,12 +72,28 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return wrap(np.asfortranarray(np.argwhere(input.array)))
 
 
+def _no_derivative(name: str) -> None:
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+
+@op(node="Unique2Backward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}({self})",
+    self=lambda grad: _no_derivative("_unique2"))
+def _unique(self):
+    return np.unique(self, return_inverse=True, return_counts=True)
+
+
+@op(node="UniqueDimBackward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}_{{{dim}}}({self})",
+    self=lambda grad: _no_derivative("unique_dim"))
+def _unique_dim(self, dim):
+    return np.unique(self, return_inverse=True, return_counts=True, axis=dim)
+
+
 @public()
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The different elements (or slices along `dim`) in order, with where each went and how many there were if asked."""
-    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
+    values, inverse, counts = _unique(input) if dim is None else _unique_dim(input, dim)
     found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
-    return tuple(wrap(x) for x in found) if len(found) > 1 else wrap(values)
+    return found if len(found) > 1 else values
 
 
 @public()

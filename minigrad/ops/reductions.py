@@ -13,7 +13,6 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
 from ..function import op, public, return_type
-from ..grad_mode import state
 from ..tensor import Tensor, check_dim, wrap
 from .elementwise import (
     abs,
@@ -75,13 +74,8 @@ def _as_dims(dim: Any) -> Any:
     return (dim,) if isinstance(dim, int) else None if dim is None else tuple(dim)
 
 
-def _dtype(dtype: Any, input: Any = None) -> Any:
-    if dtype is None:
-        return None
-    wanted = dtypes.to_numpy(dtype)
-    if wanted.kind != "f" and isinstance(input, Tensor) and input.requires_grad and state.recording:
-        raise RuntimeError(f"Autograd not support dtype: {dtypes.of_numpy[wanted].scalar_type}")
-    return wanted
+def _dtype(dtype: Any) -> Any:
+    return None if dtype is None else dtypes.to_numpy(dtype)
 
 
 def _over_all(dim: Any, keepdim: bool) -> bool:
@@ -118,8 +112,8 @@ def _sum_dim(self, dim, keepdim, dtype=None):
 def sum(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over all elements, or over the dimensions `dim` (None: all of them)."""
     if _over_all(dim, keepdim):
-        return _sum_all(input, _dtype(dtype, input))
-    return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype, input))
+        return _sum_all(input, _dtype(dtype))
+    return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
 
 
 @op(node="NansumBackward0", tex=r"\sum {self}",
@@ -210,7 +204,7 @@ def _prod_dim(self, dim, keepdim, dtype):
 @public()
 def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along a dimension."""
-    return _prod_all(input, _dtype(dtype, input)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype, input))
+    return _prod_all(input, _dtype(dtype)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype))
 
 
 def _run(ufunc, array, dim, dtype=None):

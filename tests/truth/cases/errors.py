@@ -454,3 +454,54 @@ def masks_and_fractions(mg):
          one_fraction=lambda: t[mg.tensor(1.5)],
          bytes=lambda: t[np.array([1, 0, 1], np.uint8)],
          one_byte=lambda: t[mg.tensor(1, dtype=mg.uint8)])
+
+
+def flags_are_no_numbers(mg):
+    x, t = mg.ones(2, requires_grad=True), mg.ones(3, 4)
+    for name in ("sum", "mean", "prod", "nansum", "argmax", "max", "amax", "std", "any", "logsumexp", "median", "mode", "sort", "argsort"):
+        show(f"{name}:", attempt(lambda name=name: getattr(x, name)(0, 1)))
+    _ask(mg,
+         keyword=lambda: x.sum(0, keepdim=1),
+         none=lambda: x.sum(0, None),
+         function=lambda: mg.sum(x, 0, 1),
+         numpy=lambda: x.mean(0, np.True_),
+         topk=lambda: x.topk(1, 0, 1),
+         numpy_sum=lambda: np.sum(t),
+         numpy_mean=lambda: np.mean(t, axis=0))
+
+
+def results_without_derivative(mg):
+    x = mg.ones(2, requires_grad=True)
+    _ask(mg, **{f"{name} {dtype}": lambda name=name, args=args, dtype=dtype: getattr(x, name)(*args, dtype=getattr(mg, dtype))
+                for dtype in ("int64", "int32") for name, args in (("sum", ()), ("prod", (0,)), ("nansum", ()), ("cumsum", (0,)))})
+    _ask(mg,
+         unique=lambda: (x.unique().grad_fn, x.unique(return_inverse=True, return_counts=True)),
+         unique_backward=lambda: x.unique().sum().backward(),
+         unique_rows=lambda: (x.unique(dim=0).grad_fn, x.unique(dim=0).sum().backward()))
+    for mean, std in ((x, 1.0), (1.0, x), (x, x), (mg.ones(3, 1), x)):
+        drawn = mg.normal(mean, std)
+        drawn.sum().backward()
+        show(drawn.grad_fn, drawn.requires_grad, drawn.shape, x.grad)
+
+
+def written_wrongly(mg):
+    x, t = mg.ones(2), mg.ones(3, 4)
+    _ask(mg,
+         type=lambda: [x.type(name).dtype for name in ("torch.DoubleTensor", "torch.LongTensor", mg.HalfTensor, mg.float64)],
+         type_name=lambda: x.type("double"),
+         type_class=lambda: x.type(float),
+         type_number=lambda: x.type(1),
+         repeat=lambda: x.repeat(-1, 1),
+         tile=lambda: x.tile(-1),
+         fill=lambda: x.fill_(mg.ones(2)),
+         fill_list=lambda: x.fill_([1]),
+         fill_array=lambda: x.fill_(np.array(2.0)),
+         copy=lambda: x.copy_([1]),
+         copy_array=lambda: x.copy_(np.ones(2)),
+         index_fill=lambda: x.index_fill_(0, mg.tensor([5]), 1.0),
+         index_fill_back=lambda: x.index_fill(0, mg.tensor([-1]), 3.0),
+         index_fill_vector=lambda: x.index_fill_(0, mg.tensor([0]), mg.ones(2)),
+         index_copy=lambda: t.index_copy_(1, mg.tensor([5]), mg.ones(3, 1)),
+         index_copy_back=lambda: x.index_copy_(0, mg.tensor([-1]), mg.ones(1)),
+         index_add=lambda: x.index_add_(0, mg.tensor([5]), mg.ones(1)),
+         index_add_rows=lambda: t.index_add_(0, mg.tensor([5]), mg.ones(1, 4)))
