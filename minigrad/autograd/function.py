@@ -194,10 +194,10 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             raise RuntimeError(reasons.DIRTY_NOT_RETURNED)
         if recorded and t._view is not None and len(values) > 1:
             raise RuntimeError(reasons.DIRTY_VIEW)
-        if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
-            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
         if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
+            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
     for value in values:
         if not isinstance(value, Tensor):
             result.append(value)
