@@ -51,6 +51,11 @@ PLAN = [    # minutes, title, what to do, the cells to project
 ]
 
 
+# From a part on, how much the pictures show: as much as the lesson that it is taken from.
+DETAIL = {"Flags and how they spread": "grad", "no_grad": "no_grad", "Leaves and retain_grad": "leaf",
+          "detach, and a write through it": "versions"}
+
+
 def lesson(number: str) -> NotebookNode:
     """Return the lesson with this number."""
     return nbformat.read(next(path for path in LESSONS if path.name.startswith(number)), 4)
@@ -117,6 +122,8 @@ def class_notebook() -> NotebookNode:
     for number, (length, title, what, names) in enumerate(PLAN):
         cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}"))
         start += length
+        if title in DETAIL:
+            cells.append(v4.new_code_cell(f'picture.set_detail("{DETAIL[title]}")', id=f"detail-{number}"))
         for name in names:
             cell = next(c for c in lessons[name[:2]].cells if c.id == name[3:])
             copy = NotebookNode(cell, id=name, metadata=NotebookNode({k: v for k, v in cell.metadata.items() if k != "exercise"}))
