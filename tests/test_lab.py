@@ -1,6 +1,7 @@
 """The lab driven from Python: what a cell does, what a toggle changes, and what it leaves alone."""
 import gc
 import itertools
+import re
 import sys
 import time
 from contextlib import nullcontext
@@ -342,8 +343,9 @@ def test_what_a_toggle_changed_is_said_and_marked(explore):
     explorer.toggle("y.requires_grad")
     assert explorer.changed[0].startswith("y.requires_grad is True now, not False. y is a leaf, and its flag is on: `y = ")
     ids = {card.id for card in explorer.model.cards if card.name == "y"}
-    assert ids and all(f"-{id}>.halo{{" in explorer.widget.html for id in ids)
-    assert not any(f"-{card.id}>.halo{{" in explorer.widget.html for card in explorer.model.cards if card.name == "t")
+    assert ids and all(re.search(f'<g data-changed="true" id="[^"]*-{id}"', explorer.widget.html) for id in ids)
+    assert not any(re.search(f'<g data-changed="true" id="[^"]*-{card.id}"', explorer.widget.html)
+                   for card in explorer.model.cards if card.name == "t")
     explorer.toggle("no_grad", line=4)
     assert [said.partition(" ")[0] for said in explorer.changed] == ["x.grad", "y.grad", "t.requires_grad"]
     assert "ran while the recording was off (`with mg.no_grad()`, line 4)" in explorer.changed[2]

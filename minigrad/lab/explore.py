@@ -242,10 +242,10 @@ class Explorer:
             moments = Moments(self._names, self.source)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
-        marks = "".join(f"#{self._prefix}-{id}>.halo{{opacity:1;stroke:var(--ag-store);stroke-dasharray:2 3}}"
-                        for id in self._marked)
-        graph = tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph")
-        graph = join([tag("style", Html(marks)), graph])
+        svg = self.figure.svg
+        for id in self._marked:     # on the element itself: another notebook on the page may have the same ids
+            svg = svg.replace(f'<g id="{self._prefix}-{id}"', f'<g data-changed="true" id="{self._prefix}-{id}"')
+        graph = tag("div", Html(svg), class_="mg-scroll", data_walk=True, key="graph")
         if self.tab == "graph":
             return graph
         return join([stepper_html(moment(recorder, names, self.step), self.step, self.steps), graph])
