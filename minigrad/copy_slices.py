@@ -14,6 +14,7 @@ from .function import OPS, Op, compile_operation, forward_source, op
 from .grad_mode import state
 from .graph import Node
 from .inplace import check_inplace, check_view, count_write
+from .strides import strides_of
 from .tensor import Tensor, gradient_edge
 
 
@@ -78,7 +79,7 @@ Tensor._rebase_history, Tensor._renew_history = rebase_history, _renew_history
 
 
 class Geometry:
-    """Where a view lies on its base: two windows on one stretch of memory, in bytes from its beginning."""
+    """Where a view lies on its base: two windows on one stretch of memory, in elements from its beginning."""
 
     __slots__ = ("base", "view", "size")
 
@@ -87,7 +88,7 @@ class Geometry:
         high = max(np.lib.array_utils.byte_bounds(t.array)[1] for t in (base, view))
         self.size = (high - low) // base.array.itemsize
         self.base, self.view = (
-            (t.array.shape, tuple(s // t.array.itemsize for s in t.array.strides), (t.data_ptr() - low) // t.array.itemsize)
+            (t.array.shape, strides_of(t.array), (t.data_ptr() - low) // t.array.itemsize)
             for t in (base, view))
 
 

@@ -76,10 +76,8 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     """Count, for every node that the roots reach, the edges that lead to it; and find the nodes that lead to `wanted`."""
     pending = dict.fromkeys(roots, 0)
     stack = list(pending)
-    reached = []
     while stack:
         node = stack.pop()
-        reached.append(node)
         for child in node._next:
             if child is None:
                 continue
@@ -91,7 +89,7 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     if wanted is None:
         return pending, None
     parents: dict[Node, list[Node]] = {}
-    for node in reached:
+    for node in pending:
         for child in node._next:
             parents.setdefault(child, []).append(node)
     needed: set[Node] = set()

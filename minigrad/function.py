@@ -37,7 +37,7 @@ from . import reasons
 from .grad_mode import state
 from .graph import Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
-from .strides import arranged  # noqa: F401
+from .strides import arranged, strides_of  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
 # What a node can keep of an argument instead of the tensor itself, by the ending of its name.
@@ -715,11 +715,6 @@ def expect(node: Node, results: tuple[Tensor, ...]) -> None:
     """Shapes and dtypes of the outputs that can have a gradient."""
     arrays = [t.array for t in results if t.array.dtype.kind == "f"]
     node.expect([a.shape for a in arrays], [a.dtype for a in arrays])
-
-
-def strides_of(array: np.ndarray) -> tuple[int, ...]:
-    """Steps in elements, as PyTorch counts."""
-    return tuple([s // array.itemsize for s in array.strides])
 
 
 def attach(results: tuple[Tensor, ...], node: Node) -> None:

@@ -8,6 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 
+def strides_of(array: np.ndarray) -> tuple[int, ...]:
+    """Steps in elements, as PyTorch counts."""
+    return tuple([s // array.itemsize for s in array.strides])
+
+
 def _compare(shape: tuple[int, ...], strides: list[tuple[int, ...]], a: int, b: int) -> int:
     """Above 0 if dimension a should be outside of b, below 0 if inside, 0 if the operands do not say."""
     for steps in strides:

@@ -19,6 +19,7 @@ from .dtype import Size
 from .grad_mode import state
 from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence
 from .storage import Storage, TypedStorage, UntypedStorage
+from .strides import strides_of
 
 new = object.__new__
 
@@ -310,7 +311,7 @@ class Tensor:
 
     def stride(self, dim: int | None = None) -> Any:
         """Steps in elements from one index to the next, per dimension."""
-        strides = tuple(s // self.array.itemsize for s in self.array.strides)
+        strides = strides_of(self.array)
         return strides if dim is None else _entry(strides, dim)
 
     def is_contiguous(self) -> bool:
@@ -509,8 +510,7 @@ def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool) -> Tenso
 def _same_place(array: np.ndarray, buffer: np.ndarray, copied: np.ndarray) -> np.ndarray:
     """The window that `array` is on `buffer`, on a copy of that buffer."""
     offset = array.__array_interface__["data"][0] - np.lib.array_utils.byte_bounds(buffer)[0]
-    low, high = np.lib.array_utils.byte_bounds(copied)
-    flat = np.lib.stride_tricks.as_strided(copied, ((high - low) // copied.itemsize,), (copied.itemsize,))
+    flat = UntypedStorage(copied).elements()
     return np.lib.stride_tricks.as_strided(flat[offset // array.itemsize:], array.shape, array.strides)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..picture import Recorder
 from ..picture.program import memory_of, named_tensors, node_name
+from ..strides import strides_of
 from .html import Html, tag
 
 __all__ = ["Store", "Window", "memory_html", "stores"]
@@ -60,7 +61,7 @@ def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
             if key is not None:
                 base = tensors[key].untyped_storage().elements()
                 offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // base.itemsize
-                stride = tuple(s // array.itemsize for s in array.strides)
+                stride = strides_of(array)
                 found[key].windows.append(Window(name, _indices(array.shape, stride, offset), str(array.shape),
                                                  str(stride), offset,
                                                  "NumPy counts no versions", "an ndarray"))
