@@ -102,7 +102,6 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     return pending, needed
 
 
-@np.errstate(all="ignore")        # a slope of 1 / 0 is infinite in silence, as in PyTorch
 def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], retain_graph: bool = False,
                  create_graph: bool = False, capture: list[Edge] | None = None, accumulate: bool = True) -> list[Any]:
     """Send gradients from the roots through the graph.

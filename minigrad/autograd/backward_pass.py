@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine, reasons
+from ..function import keep_quiet
 from ..graph import Edge, anomaly, special
 from ..tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
@@ -125,6 +126,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     for t in inputs or ():
         if isinstance(t, Tensor) and not (t.is_leaf and t.requires_grad):
             t.retain_grad()
+    keep_quiet()        # a slope of 1 / 0 is infinite in silence, as in PyTorch
     engine.run_backward(roots, wrap=_wrap, create_graph=create_graph,
                         retain_graph=bool(create_graph if retain_graph is None else retain_graph),
                         capture=None if inputs is None else [edge_of(t) for t in inputs])
@@ -177,6 +179,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     roots = _roots(outputs, grads, create_graph)
     if any(isinstance(t, Tensor) and not t.requires_grad for t in inputs):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    keep_quiet()
     found = engine.run_backward(roots, wrap=_wrap, create_graph=create_graph, accumulate=False,
                                 retain_graph=bool(create_graph if retain_graph is None else retain_graph),
                                 capture=[edge_of(t) for t in inputs])

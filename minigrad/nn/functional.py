@@ -687,7 +687,6 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     self=lambda grad, self, target, weight, reduction: _binary_cross_entropy_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, target, weight, reduction:
         _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
-@np.errstate(divide="ignore")
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
