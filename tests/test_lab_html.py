@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import minigrad as mg
 from minigrad import lab
-from minigrad.lab.html import Html, code, join, tag
+from minigrad.lab.html import Html, code, join, tag, words
 
 SCRIPT = Path(lab.__file__).with_name("widget.js").read_text(encoding="utf-8")
 ALLOWED = set(" ".join(re.findall(r'"([^"]*)"', SCRIPT.partition("const ELEMENTS")[2].partition(";")[0])).split(" "))
@@ -93,3 +93,11 @@ def test_markup_is_made_by_tag_alone():
     assert tag("input", key="k", value=0) == '<input value="0" data-id="k">' and isinstance(join(["a"]), Html)
     assert read(code("a = 1\n\nb = 2 < 3\n", failed=3)).text == "1a = 12✗ 3b = 2 < 3"
     assert str(mg.ones(1)) in tag("td", mg.ones(1))
+
+
+@pytest.mark.parametrize("sentence, markup", [
+    ("`a < b` is *not* **b**", "<code>a &lt; b</code> is <em>not</em> <strong>b</strong>"), ("2 * x * 3", "2 * x * 3"),
+    ("a*b*c, **kwargs", "a*b*c, **kwargs"), ("`x * y` and `**`", "<code>x * y</code> and <code>**</code>"), ("a ` b", "a ` b"),
+])
+def test_a_sentence_marks_code_as_markdown_does(sentence, markup):
+    assert words(sentence) == markup and isinstance(words(sentence), Html)

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import Any
 
 from ..picture.text import shown
 
-__all__ = ["Html", "button", "code", "join", "tag"]
+__all__ = ["Html", "button", "code", "join", "tag", "words"]
 
 VOID = ("input", "br", "hr")
+# what a sentence may mark, as in Markdown; the stars of a product (`x * y`, 2*x) mark nothing
+MARKED = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|(?<![\w*])\*(?P<em>[^*\s](?:[^*]*[^*\s])?)\*(?![\w*])")
 
 
 class Html(str):
@@ -36,6 +39,21 @@ def tag(name: str, *children: Any, key: str = "", send: dict | None = None, **at
         f' {key.rstrip("_").replace("_", "-")}' + ("" if value is True else f'="{escape(shown(str(value)))}"')
         for key, value in attributes.items() if value is not None and value is not False)
     return Html(f"<{name}{written}>" + ("" if name in VOID else f"{join(children)}</{name}>"))
+
+
+def words(sentence: str) -> Html:
+    """A sentence in which `code`, **strong** and *emphasis* are marked as in Markdown.
+
+    >>> words("`a < b` is *not* 2*a*b")
+    '<code>a &lt; b</code> is <em>not</em> 2*a*b'
+    """
+    parts: list[Any] = []
+    at = 0
+    for found in MARKED.finditer(sentence):
+        name = found.lastgroup or ""
+        parts += [sentence[at:found.start()], tag(name, found[name])]
+        at = found.end()
+    return join([*parts, sentence[at:]])
 
 
 def button(text: str, send: dict | None = None, enabled: bool = True, class_: str = "mg-button",
