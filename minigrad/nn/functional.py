@@ -15,8 +15,9 @@ import numpy as np
 from .. import random
 from ..dtype import int64, of_numpy, promote, uint8
 from ..function import Operand, composite, op, shape_error
-from ..ops import elementwise, linalg, reductions, views
-from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, where, zeros_of
+from ..ops import choices, elementwise, linalg, reductions, views
+from ..ops.choices import where, zeros_of
+from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid
 from ..tensor import Tensor, wrap
 from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
 
@@ -706,7 +707,7 @@ _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
         (self * self - self * 2 * target + target) / ((self + _EPSILON) ** 2 * (1 - self + _EPSILON) ** 2) * (grad * grad_output),
         weight), self, reduction),
     target=lambda grad, grad_output, self, target, weight, reduction:
-        _averaged(_scaled(-grad * grad_output, weight) / elementwise.clamp((1 - self) * self, _EPSILON), self, reduction))
+        _averaged(_scaled(-grad * grad_output, weight) / choices.clamp((1 - self) * self, _EPSILON), self, reduction))
 def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, reduction):
     slope = _scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
     return _averaged(slope, self, reduction)

@@ -15,7 +15,8 @@ from ..arguments import typename
 from ..function import Operand, op, public, shape_error
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import masked_fill, not_implemented
+from .choices import masked_fill
+from .elementwise import not_implemented
 from .joining import cat
 from .views import _alias, broadcast_to, expand, reshape, select, slice, unsqueeze, view
 

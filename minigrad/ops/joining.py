@@ -12,7 +12,7 @@ from .. import reasons
 from ..dtype import Size, refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import logical_xor, zeros_of
+from .choices import logical_xor, zeros_of
 from .views import _contiguous, expand, flatten, narrow, reshape, select, shape_of, slice, sum_to_size, unsqueeze, view
 
 # Splitting -----------------------------------------------------------------------------------------------------------------

@@ -14,21 +14,8 @@ from .. import reasons
 from ..dtype import refuse
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
-from .elementwise import (
-    abs,
-    checked_by,
-    exp,
-    isnan,
-    log,
-    logical_not,
-    masked_fill,
-    maximum,
-    minimum,
-    pow,
-    sgn,
-    where,
-    zeros_of,
-)
+from .choices import checked_by, isnan, logical_not, masked_fill, where, zeros_of
+from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
 from .views import _sum_all, dims_of, expand, flip, narrow, reshape, unsqueeze
