@@ -31,12 +31,17 @@ def recorded(theme: str) -> dict[str, list[str]]:
     return data["cases"]
 
 
-def differences_from_pytorch(theme: str, cases: Cases) -> dict[str, list[str]]:
-    """The cases for which the record is not what the installed PyTorch prints."""
+def recorded_torch() -> Any:
+    """The installed PyTorch, if it is the recorded one; a test that asks for another is skipped."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: the record is not checked against it")
     if torch.__version__.split("+")[0] != TORCH:
         pytest.skip(f"the record is PyTorch {TORCH}'s, and {torch.__version__} is installed")
-    want = recorded(theme)
+    return torch
+
+
+def differences_from_pytorch(theme: str, cases: Cases) -> dict[str, list[str]]:
+    """The cases for which the record is not what the installed PyTorch prints."""
+    torch, want = recorded_torch(), recorded(theme)
     assert list(want) == list(cases)
     return {name: found for name, case in cases.items() if (found := compare(want[name], run(case, torch)))}
 
@@ -46,10 +51,18 @@ def record(theme: str) -> None:
     import torch
 
     cases = cases_in(vars(importlib.import_module(f"tests.test_{theme}")))
-    lines = {name: run(case, torch) for name, case in cases.items()}
+    write(theme, {name: run(case, torch) for name, case in cases.items()})
+
+
+def write(theme: str, lines: dict[str, Any]) -> None:
+    """Store what the cases of a theme printed on PyTorch."""
+    import torch
+
+    if torch.__version__.split("+")[0] != TORCH:
+        raise SystemExit(f"PyTorch {torch.__version__} is installed; the records are PyTorch {TORCH}'s (TORCH in tests/truth/harness.py)")
     (RECORDS / f"{theme}.json").write_text(
-        json.dumps({"torch": TORCH, "cases": lines}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    print(f"{theme}: {len(lines)} cases, {sum(map(len, lines.values()))} lines")
+        json.dumps({"torch": TORCH, "cases": lines}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+    print(f"{theme}: {len(lines)} written down")
 
 
 if __name__ == "__main__":
