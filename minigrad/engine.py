@@ -152,7 +152,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             owned.add(node)
 
     def schedule(node: Node) -> None:
-        heappush(ready, (-node._sequence_nr(), arrival(), node))
+        heappush(ready, (-node._number, arrival(), node))
 
     for i, ((node, output_nr), grad) in enumerate(roots):
         shape, _ = node.expects(output_nr)
@@ -207,32 +207,36 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 node._saved = None
             if check_nan:
                 _check_nan(node, outs)
-            only = None         # the one node that became ready: it need not go through the heap if that is empty
+            only = None         # the one node that became ready: it need not go through the heap if it is next anyway
             for child, output_nr, out in zip(node._next, node._next_nrs or FIRST, outs):
                 if child is None:
                     continue
+                if out is not None and (out.shape != child.shape or out.dtype is not child.dtype):
+                    out = fit(out, *child.expects(output_nr), node, outs)
+                    if child.several:       # its `shape` is that of no array: all of them come here
+                        add(child, output_nr, out)
+                        out = None
                 if out is not None:
-                    if child.several:
-                        add(child, output_nr, fit(out, *child.expects(output_nr), node, outs))
-                    else:
-                        if out.shape != child.shape or out.dtype is not child.dtype:
-                            out = fit(out, child.shape, child.dtype, node, outs)
-                        if child in buffers:
-                            add(child, output_nr, out)
+                    sum_so_far = buffers.get(child)
+                    if sum_so_far is not None:
+                        if create_graph or out.size < IN_PLACE_FROM:
+                            buffers[child] = sum_so_far + out
                         else:
-                            # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it
-                            # looks into came into being for it alone, as the gradient of weight.t() does.
-                            if child.__class__ is AccumulateGrad and not create_graph and (
-                                    out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
-                                    not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
-                                out = out.copy()
-                            buffers[child] = out
+                            add(child, output_nr, out)
+                    else:
+                        # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it
+                        # looks into came into being for it alone, as the gradient of weight.t() does.
+                        if child.__class__ is AccumulateGrad and not create_graph and (
+                                out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
+                                not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
+                            out = out.copy()
+                        buffers[child] = out
                 left = pending[child] = pending[child] - 1
                 if not left:
                     if only is not None:
                         schedule(only)
                     only = child
-            if only is not None and ready:
+            if ready and only is not None and ready[0][0] <= -only._number:
                 schedule(only)
                 only = None
             node = only

@@ -255,15 +255,13 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Any) -> None:
         super().__init__((), variable.array)
+        self._number = 2 ** 64 - 1      # it runs before all others
         self.variable = variable
         if variable._hooks is not None:
             self._own_hooks().tensor[0] = variable._hooks
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
-
-    def _sequence_nr(self) -> int:
-        return 2 ** 64 - 1
 
     def apply(self, grad: Any, graph: bool) -> Iterable:
         if grad is not None and self.variable.requires_grad:      # the flag may have been switched off since

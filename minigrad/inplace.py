@@ -20,22 +20,29 @@ from .tensor import Tensor, View, wrap
 
 def alias(tensor: Tensor) -> Tensor:
     """The tensor without its place in the graph: a node that held its own output would keep itself alive."""
-    result = wrap(tensor.array, tensor._storage)
-    result._inference = tensor._inference
+    return _like(tensor, wrap(tensor.array, tensor._storage))
+
+
+def _like(tensor: Tensor, result: Tensor) -> Tensor:
+    """Shared memory belongs to inference mode or not, whatever the mode now."""
+    if result._inference is not tensor._inference:
+        result._inference = tensor._inference
     return result
 
 
 def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> Tensor:
     """A tensor that looks into another one's memory."""
-    result = wrap(array, tensor._storage)
-    parent = tensor._view
-    origin = "inference" if state.inference else "no_grad" if not state.enabled else "several" if one_of_several else ""
-    if parent is None:
-        result._view = View(tensor, origin, tensor._storage.version)
+    storage, parent = tensor._storage, tensor._view
+    result = wrap(array, storage)
+    if state.recording:
+        origin = "several" if one_of_several else ""
     else:
-        result._view = View(parent.base, origin or parent.origin, tensor._storage.version)
-    result._inference = tensor._inference
-    return result
+        origin = "inference" if state.inference else "no_grad"
+    if parent is None:
+        result._view = View(tensor, origin, storage.version)
+    else:
+        result._view = View(parent.base, origin or parent.origin, storage.version)
+    return _like(tensor, result)
 
 
 def check_view(tensor: Tensor, indirect: bool) -> None:
@@ -80,7 +87,7 @@ def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) ->
     if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(np.broadcast_shapes(array.shape, target.shape))}")
-    if dtypes.kind_of(array.dtype) > dtypes.kind_of(target.dtype):
+    if array.dtype is not target.dtype and dtypes.kind_of(array.dtype) > dtypes.kind_of(target.dtype):
         names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
     if not overlapping:
