@@ -34,7 +34,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
         self.array = result.array
         count_write(self)
         if recorded:
-            _set_history(self, result._edge[0])
+            self._edge, self._requires_grad = result._edge, True        # hooks, retain_grad()'s too, stay with the past here
             if self._view is not None:
                 self._view.version = self._storage.version
         return self
@@ -57,6 +57,8 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
 
 def _set_history(tensor: Tensor, node: Node) -> None:
     old, tensor._edge, tensor._requires_grad = tensor._edge, (node, 0), True
+    if tensor._hooks is not None:
+        tensor._hooks = None
     if tensor._retains and old is not None:
         # retain_grad() asks for the gradient of the tensor as it is now; ordinary hooks stay with its past.
         reference = old[0]._own_hooks().retain.pop(old[1], None)
@@ -150,9 +152,9 @@ class CopySlices(Node):
         self._saved, self.geometry = (fn,), Geometry(base, view)
 
     def apply(self, grad: Any, graph: bool) -> tuple:
+        if grad is None:
+            return (None,) * len(self._next)
         if self._saved is None:
             raise self._freed_error()
-        if grad is None:
-            return (None,) * len(self.next_functions)
         first, *others = self._saved[0].apply(_gather(grad, self.geometry), graph)
-        return (_replace(grad, 0.0 if first is None else first, self.geometry), *others)
+        return (None if first is None else _replace(grad, first, self.geometry), *others)

@@ -132,7 +132,8 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     pending, needed = _plan([node for (node, _), _ in roots], None if capture is None else set(positions))
     if needed is not None and accumulate:
         needed |= set(positions)
-    starts = {node for (node, _), _ in roots}       # their tensors' hooks are called even if they lead nowhere
+    # The hooks of a single root's tensor are called even if it leads nowhere; several roots are one node's children, as others are.
+    start = roots[0][0][0] if len(roots) == 1 else None
     buffers: dict[Node, Any] = {}       # gradients that have arrived: one, or a list if the node has several outputs
     owned: set[Node] = set()            # nodes whose buffer we made by adding: safe to add into
     ready: list[tuple[int, int, Node]] = []
@@ -177,9 +178,11 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             hooks = node.hooks
             if hooks is not None or needed is not None:
                 runs = needed is None or node in needed
-                if not runs and node not in positions and node not in starts:
+                if not runs and node not in positions and node is not start:
                     node = None
                     continue
+                if grad is None and node.several:
+                    grad = [None] * len(node.shape)
                 grads = arrived = grad if node.several else [grad]
                 if hooks is not None:
                     grads = hooks.before(list(arrived), wrap)
@@ -203,10 +206,6 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
-            if not retain_graph and node._saved:
-                node._saved = None
-            if check_nan:
-                _check_nan(node, outs)
             only = None         # the one node that became ready: it need not go through the heap if it is next anyway
             for child, output_nr, out in zip(node._next, node._next_nrs or FIRST, outs):
                 if child is None:
@@ -236,6 +235,10 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                     if only is not None:
                         schedule(only)
                     only = child
+            if not retain_graph and node._saved:        # not before its gradients have been found to fit
+                node._saved = None
+            if check_nan:
+                _check_nan(node, outs)
             if ready and only is not None and ready[0][0] <= -only._number:
                 schedule(only)
                 only = None

@@ -35,7 +35,7 @@ from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this 
 from . import dtype as dtypes
 from . import reasons
 from .grad_mode import state
-from .graph import Node, next_sequence, special, version_of  # noqa: F401
+from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
 from .strides import arranged, strides_of  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
@@ -479,7 +479,8 @@ def _node(operation: Op, array: str, result: str) -> str:
 
     The result of an in-place operation is remembered later, after the write.
     """
-    text = "node = new(NodeClass)\nnode.hooks = None\nnode._number = next_sequence()\n"
+    number = "LAST_SEQUENCE_NR" if operation.node_name == NOT_IMPLEMENTED else "next_sequence()"
+    text = f"node = new(NodeClass)\nnode.hooks = None\nnode._number = {number}\n"
     if "tensors" in operation.formulas:
         text += "node._next = nodes\nnode._next_nrs = tuple([t._output_nr for t in tensors])\n"
     elif operation.node_name == NOT_IMPLEMENTED:
@@ -595,13 +596,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
 def _apply_source(operation: Op) -> str:
     """The text of a node's `apply`: it runs the formulas of the inputs that want a gradient."""
     text = "def apply(node, grad, graph):\n    if graph and not formula.running:\n        return run_formula(itself, node, grad)\n"
-    if any("grads" in names for names in operation.uses.values()):
-        text += "    grads = fill(node, grad, graph)\n    if grads is None:\n"
-    else:
-        text += ("    if grad.__class__ is list:\n        grad = grad[0]\n" if operation.several else "") + "    if grad is None:\n"
-    text += "        return (None,) * len(node._next)\n"
     if operation.saved:
-        text += "    if node._saved is None:\n        raise node._freed_error()\n"
+        text += "    if node._saved is None:\n        node._refuse_freed()\n"
     for i, n in enumerate(operation.saved):
         text += (f"    {n} = node._saved[{i}]\n"
                  f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
@@ -609,10 +605,16 @@ def _apply_source(operation: Op) -> str:
                  f"        {n} = {n}.array\n    else:\n        {n} = node.unpack({i}, graph)\n")
         if n not in operation.output_of:
             text += f"        if graph:\n            {n} = saved_number({n})\n"
-    if operation.attributes:
-        text += f"    {_tuple(operation.attributes)[1:-1]} = node._attributes\n"
     if operation.node_name == NOT_IMPLEMENTED:
         return text + "    return formula_self(grad)\n"
+    # What was saved is looked at first, as in PyTorch: its errors come even if no gradient has arrived.
+    if any("grads" in names for names in operation.uses.values()):
+        text += "    grads = fill(node, grad, graph)\n    if grads is None:\n"
+    else:
+        text += ("    if grad.__class__ is list:\n        grad = grad[0]\n" if operation.several else "") + "    if grad is None:\n"
+    text += "        return (None,) * len(node._next)\n"
+    if operation.attributes:
+        text += f"    {_tuple(operation.attributes)[1:-1]} = node._attributes\n"
     if "tensors" in operation.formulas:
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
     calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]

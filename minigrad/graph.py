@@ -19,6 +19,7 @@ from .grad_mode import state
 Edge = tuple["Node | None", int]
 NO_EDGE: Edge = (None, 0)
 next_sequence = itertools.count().__next__     # nodes are numbered in order of creation; the engine runs them in reverse
+LAST_SEQUENCE_NR = 2 ** 64 - 1      # of nodes that run as soon as they can: leaves' accumulators, and those that only raise
 
 
 class Node:
@@ -145,10 +146,10 @@ class Node:
             return value if graph else value.array
         if not hasattr(value, "_storage"):
             return value                                  # None, or a Python number in a tensor's place
-        if value._storage.version != version:
-            raise self._version_error(i, value, version, shown)
         if value._detached > self._number and not shown:
             raise RuntimeError(reasons.SAVED_DETACHED)
+        if value._storage.version != version:
+            raise self._version_error(i, value, version, shown)
         if not graph:
             return value.array
         output_nr = self.saved_outputs[i]
@@ -163,8 +164,14 @@ class Node:
             If they were freed, or one was written in place since.
         """
         if self._saved is None:
-            raise self._freed_error()
+            self._refuse_freed()
         return [self.unpack(i, graph) for i in range(len(self._saved))]
+
+    def _refuse_freed(self) -> None:
+        """Raise if what was freed was ever saved."""
+        if any(version is not None for version in self._versions):
+            raise self._freed_error()
+        self._saved = self._versions
 
     def _freed_error(self) -> RuntimeError:
         error = RuntimeError(reasons.FREED)
@@ -255,7 +262,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Any) -> None:
         super().__init__((), variable.array)
-        self._number = 2 ** 64 - 1      # it runs before all others
+        self._number = LAST_SEQUENCE_NR
         self.variable = variable
         if variable._hooks is not None:
             self._own_hooks().tensor[0] = variable._hooks

@@ -15,6 +15,7 @@ from . import dtype as dtypes
 from . import reasons
 from .grad_mode import state
 from .graph import forward_name
+from .strides import is_dense
 from .tensor import Tensor, View, wrap
 
 
@@ -122,21 +123,11 @@ def check_memory(tensor: Tensor, *others: Any) -> None:
         if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:
             continue
         array = other.array
-        if not (target.size and array.size and _dense(target) and _dense(array)):
+        if not (target.size and array.size and is_dense(target) and is_dense(array)):
             continue
         (low, high), (begin, end) = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(array)
         if low < end and begin < high and (low, high, target.strides) != (begin, end, array.strides):
             raise RuntimeError(reasons.PARTIAL_OVERLAP)
-
-
-def _dense(array: np.ndarray) -> bool:
-    """Whether the elements lie in memory without gaps, in any order of the dimensions."""
-    expected = array.itemsize
-    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
 
 
 def write(tensor: Tensor, array: np.ndarray) -> None:

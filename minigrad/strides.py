@@ -13,6 +13,29 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
     return tuple([s // array.itemsize for s in array.strides])
 
 
+def is_dense(array: np.ndarray) -> bool:
+    """Whether the elements lie in memory without gaps, in any order of the dimensions."""
+    expected = array.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def laid_out(array: np.ndarray) -> np.ndarray:
+    """An array of that shape for its gradient: in the same order in memory, in rows if the array has gaps or overlaps."""
+    return np.empty_like(array) if is_dense(array) else np.empty(array.shape, array.dtype)
+
+
+def lies_like(grad: np.ndarray, array: np.ndarray) -> bool:
+    """Whether a gradient may be kept as it lies: PyTorch looks at the steps alone (after ``.data = `` the shapes may differ)."""
+    if not is_dense(array):
+        return grad.flags.c_contiguous
+    steps = array.strides or (array.itemsize,)
+    return all(n == 1 or i < len(steps) and s == steps[i] for i, (n, s) in enumerate(zip(grad.shape, grad.strides, strict=True)))
+
+
 def _compare(shape: tuple[int, ...], strides: list[tuple[int, ...]], a: int, b: int) -> int:
     """Above 0 if dimension a should be outside of b, below 0 if inside, 0 if the operands do not say."""
     for steps in strides:

@@ -19,7 +19,7 @@ from .dtype import Size
 from .grad_mode import state
 from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence
 from .storage import Storage, TypedStorage, UntypedStorage
-from .strides import strides_of
+from .strides import laid_out, lies_like, strides_of
 
 new = object.__new__
 
@@ -199,10 +199,9 @@ class Tensor:
         """
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.is_leaf or self._retains:
+        if self._node is None or self._retains:     # as it was recorded last: this does not renew the history of a stale view
             return
-        node, output_nr = self._edge
-        node._own_hooks().retain[output_nr] = weakref.ref(self)
+        self.grad_fn._own_hooks().retain[self._output_nr] = weakref.ref(self)
         self._retains = True
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
@@ -215,14 +214,11 @@ class Tensor:
         """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not self.is_leaf:
-            node, output_nr = self._edge
-            return RemovableHandle(node._own_hooks().tensor.setdefault(output_nr, HookDict()), hook)
         if self._hooks is None:
-            self._hooks = HookDict()
-            accumulator = self._accumulator and self._accumulator()
-            if accumulator is not None:
-                accumulator._own_hooks().tensor[0] = self._hooks
+            # Once made, the dictionary stays until a write in place gives the tensor a new history: hooks registered after
+            # transpose_() join the earlier ones at the node that they were at.
+            node = self.grad_fn or self._accumulator and self._accumulator()
+            self._hooks = HookDict() if node is None else node._own_hooks().tensor.setdefault(self._output_nr, HookDict())
         return RemovableHandle(self._hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
@@ -238,12 +234,11 @@ class Tensor:
     def _accumulate(self, grad: Any) -> None:
         """Add a gradient to ``.grad``: in place, as PyTorch does, unless a graph of the backward pass is being recorded."""
         if isinstance(grad, Tensor):
-            self._grad = wrap(np.empty_like(self.array)).copy_(grad) if self._grad is None else self._grad + grad
+            self._grad = wrap(laid_out(self.array)).copy_(grad) if self._grad is None else self._grad + grad
         elif self._grad is None:
             grad = np.asarray(grad)
-            if grad.shape == self.array.shape and grad.strides != self.array.strides:      # .grad lies in memory as its tensor does
-                grad, laid_out = np.empty_like(self.array), grad
-                grad[...] = laid_out
+            if grad.strides != self.array.strides and not lies_like(grad, self.array):      # .grad lies in memory as its tensor does
+                grad = wrap(laid_out(self.array)).copy_(wrap(grad)).array
             self._grad = wrap(grad)
         else:
             differ = reasons.sizes_differ(self._grad.array.shape, grad.shape)      # the tensor's .data was exchanged
@@ -475,7 +470,7 @@ class Tensor:
         copy._requires_grad = self.requires_grad
         memo[id(self)] = copy
         if self._grad is not None:
-            copy._grad = self._grad.__deepcopy__(memo) if self._grad.is_leaf else self._grad.detach().clone()
+            copy._grad = self._grad.__deepcopy__(memo)
         copy.__dict__.update(deepcopy(self._users_attributes(), memo))
         return copy
 

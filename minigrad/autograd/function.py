@@ -12,7 +12,7 @@ from .. import reasons
 from ..copy_slices import rebase_history
 from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
-from ..graph import Node
+from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node
 from ..inplace import view_of
 from ..tensor import Tensor, gradient_edge, wrap
 
@@ -223,10 +223,13 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
     return result
 
 
-class DelayedError(Node):
+class Error(Node):
     """A node that raises when the backward pass reaches it."""
 
     __slots__ = ("message",)
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
 
     def apply(self, grad: Any, graph: bool) -> tuple:
         raise RuntimeError(self.message)
@@ -240,12 +243,15 @@ def once_differentiable(backward: Callable) -> Callable:
             outputs = backward(ctx, *grads)
         if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return outputs
-        values = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        values = outputs if isinstance(outputs, tuple) else (outputs,)
+        # As PyTorch does it: outputs of one node, whose inputs are leaves made for it.
+        node = Error([NO_EDGE if v is None else gradient_edge(wrap(v.array, v._storage).requires_grad_()) for v in values])
+        node._number = LAST_SEQUENCE_NR
+        node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
+        node.expect([() if v is None else v.array.shape for v in values], [None if v is None else v.array.dtype for v in values])
+        values = tuple(None if v is None else wrap(v.array, v._storage) for v in values)
         for i, value in enumerate(values):
-            if isinstance(value, Tensor):
-                node = DelayedError([gradient_edge(g) for g in grads if isinstance(g, Tensor)], value.array)
-                node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
-                values[i] = wrap(value.array, value._storage)
-                values[i]._requires_grad, values[i]._edge = True, (node, 0)
-        return tuple(values) if isinstance(outputs, tuple) else values[0]
+            if value is not None:
+                value._requires_grad, value._edge = True, (node, i)
+        return values if isinstance(outputs, tuple) else values[0]
     return wrapper
