@@ -17,6 +17,8 @@ from minigrad.lab import live
 from minigrad.lab.run import Snapshot, compiled, run
 
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()\n"
+SPOILT = ("a = mg.tensor([2.0], requires_grad=True)\nb = mg.tensor([3.0])\nz = a * b\nt = z * 2\nwith mg.no_grad():\n    a.mul_(2)\n"
+          "t.backward()\n")
 NO_HISTORY = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
 
 
@@ -232,6 +234,44 @@ def test_steps(explore):
     assert cards(explorer)["x"].grad == "[36.]" and explorer.view["step"] == 4
     with pytest.raises(ValueError, match="steps 0 to 3, not 4"):
         explorer.step = 4
+
+
+@pytest.mark.parametrize("program, key, place, last, again", [
+    (SQUARE, "x.requires_grad", "backward() raised", 0, "before backward"),
+    (SQUARE, "t.backward", "no backward pass", 0, "before backward"),
+    (SQUARE, "y.requires_grad", "before backward", 5, "before backward"),
+    (SPOILT, "b.requires_grad", "raised in step 2", 2, "after backward"),
+    ("x = mg.ones(1)\ny = x * 2\ny.numpy()\ny.backward()\n", "x.requires_grad", "stopped in line 3", 0, "backward() raised"),
+])
+def test_the_slider_says_where_it_is(explore, program, key, place, last, again):
+    e = explore(program)
+    e.open("backward")
+    e.toggle(key)
+    assert (e.view["place"], e.view["last"]) == (place, last)
+    assert f'aria-valuetext="{place}"' in e.widget.html
+    e.undo()
+    assert e.view["place"] == again
+
+
+def test_a_cells_own_error_is_outdated_once_a_switch_mends_it(explore):
+    e = explore("x = mg.ones(1)\nx.backward()\n")
+    assert "data-outdated" not in e.widget.html
+    e.toggle("x.requires_grad")
+    assert "Now the program runs to its end." in e.widget.html and "data-outdated" in e.widget.html
+    e.toggle("x.requires_grad")
+    assert "data-outdated" not in e.widget.html
+    mended = explore(SQUARE)
+    mended.toggle("y.requires_grad")
+    assert "data-outdated" not in mended.widget.html
+
+
+def test_a_program_that_fails_shows_nothing_of_other_cells(shell, explore):
+    shell.run_cell("x = mg.tensor([7.0]); y = mg.tensor([8.0])")
+    e = explore("z = y * 2\nq = undefined + 1\nx = mg.tensor([2.0], requires_grad=True)\n")
+    assert set(cards(e)) == {"y", "z"} and e.view["place"] == "stopped in line 2"
+    e.toggle("x.requires_grad")
+    assert set(cards(e)) == {"y", "z"}
+    assert "Nothing to draw." in explore("q = undefined + 1\nx = mg.ones(1)\n").figure.svg
 
 
 def test_the_widgets_messages_do_what_the_methods_do(shell, explore):

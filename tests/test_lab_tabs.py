@@ -47,8 +47,9 @@ def test_each_change_is_said_with_its_reason(line, now, said):
     lines = SQUARE.splitlines()
     lines[line] = now
     source = "\n".join(lines if "detach" not in now else lines[:-1])
-    assert changes(before, ran(source)[1], lines_of(source)) == said
-    assert changes(before, ran(SQUARE)[1], lines_of(SQUARE)) == []
+    for text, expected in ((source, said), (SQUARE, [])):
+        names = ran(text)[1]
+        assert changes(before, state(names), names, lines_of(text)) == expected
 
 
 # ---- the backward stepper

@@ -24,12 +24,12 @@ def state(names: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return said
 
 
-def changes(before: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line],
+def changes(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]], names: Mapping[str, Any], lines: list[Line],
             raised: str = "") -> list[str]:
     """A sentence for each named tensor that is not as it was: what it is now, and why."""
     said = []
     tensors = dict(named_tensors(names))
-    for name, now in state(names).items():
+    for name, now in after.items():
         was = before.get(name)
         different = [a for a in ATTRIBUTES if was is not None and was[a] != now[a]]
         if was is None:

@@ -67,7 +67,8 @@ class Explorer:
         self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
-        self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
+        self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, outcome.named(self._names))
+        self._state, self._failed = state(self._drawn[1]), outcome.failure is not None
         self._stale, self.tab, self.changed = False, TABS[0], []
         self._told: tuple[Any, ...] = (None, None, None)    # the model that was told last, and of what
         self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
@@ -86,8 +87,9 @@ class Explorer:
 
     @property
     def step(self) -> int | None:
-        """Which step of the backward pass the picture shows: 0 is before it, None after it."""
-        return self._step if self._step is None or self._step <= self.steps else None
+        """Which step of the backward pass the picture shows: 0 is before it, None after it. A pass that raised has no after."""
+        past = self._step is None or self._step > self.steps
+        return (self.steps if self._raised else None) if past else self._step
 
     @step.setter
     def step(self, step: int | None) -> None:
@@ -109,6 +111,24 @@ class Explorer:
     def steps(self) -> int:
         """How many nodes the program's backward pass runs; 0 if it has none."""
         return self._drawn[0].steps
+
+    @property
+    def _raised(self) -> bool:
+        """Whether the backward pass ended in one of its steps."""
+        trace = self._drawn[0].trace
+        return bool(trace) and not trace[-1].finished
+
+    @property
+    def _place(self) -> str:
+        """Where the slider is, in words."""
+        failed = self._outcome.failure
+        if failed and not self._stopped_at_backward():
+            return f"stopped in line {failed.line}" if failed.line else "stopped"
+        if not self.steps:
+            return "backward() raised" if failed else "no backward pass"
+        if self._raised and self.step == self.steps:
+            return f"raised in step {self.step}"
+        return "after backward" if self.step is None else f"step {self.step} of {self.steps}" if self.step else "before backward"
 
     @property
     def error(self) -> str:
@@ -178,19 +198,18 @@ class Explorer:
     def _is_on(self, switch: Switch) -> bool:
         return switch.on ^ (switch.key in self._flipped)
 
-    def _named(self, outcome: Outcome) -> dict[str, Any]:
-        return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
-
     def _run(self, flipped: frozenset[str]) -> None:
-        before, model = state(self._drawn[1]), self.model
+        before, model = self._state, self.model
         self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._file)
         self._outcome = run(self.source, self._snapshot, self._file, recorder)
         # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
         self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
         self.changed, self._marked = [], []
         if not self._stale:
-            self._drawn = recorder, self._named(self._outcome)
-            self.changed = changes(before, self._drawn[1], lines_of(self.source), self.error)
+            self._drawn = recorder, self._outcome.named(self._names)
+            self._state = state(self._drawn[1])
+            self.changed = changes(before, self._state, self._drawn[1], lines_of(self.source), self.error)
+            self._step = None if self._raised else self._step           # show where
             self._marked = changed_cards(model, self.model)
         self._show()
 
@@ -219,16 +238,17 @@ class Explorer:
 
     @property
     def view(self) -> dict[str, Any]:
-        """Everything the widget shows, as plain data; the slider's last place, steps + 1, is after it all."""
+        """Everything the widget shows, as plain data; the slider's last place is after it all, or where it raised."""
         failed = self._outcome.failure
         self._width = max(self._width, *map(len, self._text.lines))
         # The cell's own error stands under the cell already.
         told = failed if self._flipped else None
         return {
             "lines": self._lines(), "width": self._width, "source": self.source, "tab": self.tab, "body": self._body(),
-            "caption": self.caption, "step": self.steps + 1 if self.step is None else self.step, "steps": self.steps,
+            "caption": self.caption, "place": self._place, "step": self.steps + 1 if self.step is None else self.step,
+            "last": 0 if self._stale or not self.steps else self.steps + (not self._raised),
             "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed,
-            "stale": self._stale,
+            "stale": self._stale, "ends": failed is None, "outdated": self._failed and bool(self._flipped),
             "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo),
             "usable": self._usable,
         }
@@ -321,14 +341,14 @@ def explore(line: str, cell: str) -> None:
     except SyntaxError as wrong:
         raise _as_in_a_cell(wrong, shell) from None
     program, snapshot, recorder = Program(cell, _library(namespace)), Snapshot(cell, namespace), Recorder(filename)
-    error = None
+    foreign, error = snapshot.foreign(namespace), None
     try:
         with recorder:
             for code in codes:
                 exec(code, namespace)
     except Exception as caught:
         error = caught
-    outcome = Outcome(namespace, "", error and failure(error, filename))
+    outcome = Outcome(namespace, "", error and failure(error, filename), foreign)
     explorer = Explorer(program, snapshot, namespace, outcome, recorder)
     parent = getattr(shell, "get_parent", dict)()               # the message that asked to run this cell, in a kernel
     cell_id = parent.get("metadata", {}).get("cellId", explorer._prefix)

@@ -21,6 +21,10 @@ def explorer_html(view: dict[str, Any]) -> Html:
         tag("div", view["caption"], role="status", class_="mg-caption", key="caption"),
         tag("pre", view["error"], role="alert", class_="mg-error", key="error"),
         tag("div", view["notes"], class_="mg-note", key="notes"),
+        tag("div", "Now the program runs to its end. " * view["ends"] +
+            "The error under this lab is that of the cell as it is written." if view["outdated"] else "",
+            class_="mg-note", key="outdated", data_outdated=view["outdated"]),
+        tag("div", "What the switch changed (dotted in the picture), and why:" if view["changed"] else "", class_="mg-note", key="heading"),
         tag("ul", *(tag("li", sentence, key=sentence.partition(" ")[0]) for sentence in view["changed"]),
             class_="mg-changes",
             aria_label="What changed, and why", key="changes"),
@@ -56,18 +60,14 @@ def _switch(switch: dict[str, Any]) -> Html:
 
 
 def _bar(view: dict[str, Any]) -> Html:
-    step, steps = view["step"], view["steps"]
-    place = ("no backward pass" if not steps else "after backward" if step > steps else
-             f"step {step} of {steps}" if step else "before backward")
+    step, last = view["step"], view["last"]
     stepper = tag("div",
-                  button("◀", {"step": step - 1}, bool(steps and step), key="back", aria_label="One step back"),
-                  tag("input", type="range", min=0, max=steps + 1 if steps else 0, value=step, disabled=not steps,
-                      key="slider",
-                      class_="mg-slider", aria_label="Backward step", aria_valuetext=place, send={"step": None}),
-                  button("▶", {"step": step + 1}, bool(steps and step <= steps), key="forward",
-                         aria_label="One step forward"),
-                  button("Play", None, bool(steps), key="play", data_play="[data-id=forward]"),
-                  tag("span", place, class_="mg-count", key="count"),
+                  button("◀", {"step": step - 1}, bool(last and step), key="back", aria_label="One step back"),
+                  tag("input", type="range", min=0, max=last, value=step, disabled=not last, key="slider",
+                      class_="mg-slider", aria_label="Backward step", aria_valuetext=view["place"], send={"step": None}),
+                  button("▶", {"step": step + 1}, step < last, key="forward", aria_label="One step forward"),
+                  button("Play", None, bool(last), key="play", data_play="[data-id=forward]"),
+                  tag("span", view["place"], class_="mg-count", key="count"),
                   class_="mg-stepper", key="stepper", role="group", aria_label="Backward steps")
     return tag("div", stepper, button("Copy program", None, key="copy", data_copy=view["source"]),
                button("Undo", {"undo": True}, view["undoable"], key="undo"),

@@ -31,7 +31,7 @@ class LiveGraph:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell, self.changed = shell, []
-        self._before = state(shell.user_ns)
+        self._state = state(shell.user_ns)
         self.figure = self._draw()
         self.widget = LabWidget(lambda message: None, lambda: self.figure._repr_mimebundle_(), self._html())
         shell.events.register("post_run_cell", self.redraw)
@@ -41,8 +41,8 @@ class LiveGraph:
         if result is not None and not result.info.store_history:
             return                                      # not a cell: a front end asked the kernel something
         names = self._shell.user_ns
-        self.changed = changes(self._before, names, notebook_lines(names.get("In", [])))
-        self._before, self.figure = state(names), self._draw()
+        before, self._state, self.figure = self._state, state(names), self._draw()
+        self.changed = changes(before, self._state, names, notebook_lines(names.get("In", [])))
         self.widget.html = self._html()
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.random import get_rng_state, set_rng_state
 
-__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "rebound", "run"]
+__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "own", "rebound", "run"]
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,16 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left: the names, what it printed, and the error that ended it, if any."""
+    """What a run left: the names, what it printed, and the error that ended it, if any; `foreign` as of `Snapshot.foreign`."""
 
     namespace: dict[str, Any]
     printed: str
     failure: Failure | None
+    foreign: dict[str, Any] = field(default_factory=dict)
+
+    def named(self, names: Iterable[str]) -> dict[str, Any]:
+        """What the program has under these names."""
+        return own(names, self.namespace, self.foreign)
 
 
 class Snapshot:
@@ -60,7 +65,7 @@ class Snapshot:
                 found[name] = namespace[name]
                 if isinstance(found[name], types.FunctionType) and found[name].__globals__ is namespace:
                     names += _global_names(found[name].__code__)
-        self._values = self._copied(found)
+        self._values, self._made = self._copied(found), made(source)
         self._random = _random_state()
 
     def _copied(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +79,10 @@ class Snapshot:
                 else:
                     copies[name] = value
         return copies
+
+    def foreign(self, namespace: dict[str, Any]) -> dict[str, Any]:
+        """What stands, before the program runs, under names that it makes itself: an earlier cell's."""
+        return {name: namespace[name] for name in self._made if name in namespace}
 
     def namespace(self) -> dict[str, Any]:
         """Return a fresh namespace to run the program in, and set the random generators to where they stood."""
@@ -98,6 +107,7 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
     before, enabled, show = _random_state(), mg.is_grad_enabled(), sys.displayhook
     out, err = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
     namespace = snapshot.namespace()
+    foreign = snapshot.foreign(namespace)
     sys.displayhook = lambda value: None if value is None else print(repr(value))
     try:
         with out, err, warnings.catch_warnings(), recording, _watching(watch, filename):
@@ -114,7 +124,7 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         sys.displayhook = show
         mg.set_grad_enabled(enabled)
         _set_random_state(before)
-    return Outcome(namespace, printed.getvalue(), failed)
+    return Outcome(namespace, printed.getvalue(), failed, foreign)
 
 
 @contextlib.contextmanager
@@ -158,6 +168,25 @@ def rebound(value: Any, old: dict[str, Any], new: dict[str, Any]) -> Any:
     function = types.FunctionType(value.__code__, new, value.__name__, value.__defaults__, value.__closure__)
     function.__kwdefaults__ = value.__kwdefaults__
     return function
+
+
+def own(names: Iterable[str], namespace: dict[str, Any], foreign: dict[str, Any]) -> dict[str, Any]:
+    """What stands under these names, but for what another cell left there."""
+    return {name: namespace[name] for name in names if name in namespace and not (
+        name in foreign and namespace[name] is foreign[name])}
+
+
+def made(source: str) -> set[str]:
+    """The names that a program assigns before it reads them."""
+    read_first: set[str] = set()
+    stored: set[str] = set()
+    for statement in ast.parse(source).body:
+        nodes = list(ast.walk(statement))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        updated = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)}
+        read_first |= ({name.id for name in names if isinstance(name.ctx, ast.Load)} | updated) - stored
+        stored |= {name.id for name in names if isinstance(name.ctx, ast.Store)} - read_first
+    return stored
 
 
 def _global_names(code: types.CodeType) -> list[str]:

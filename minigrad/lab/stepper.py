@@ -156,7 +156,7 @@ def _bar(name: str) -> str:
 def stepper_html(now: Moment, step: int | None, steps: int) -> Html:
     """One step as a table."""
     if not steps:
-        return tag("p", "This program runs no backward pass.", class_="mg-note")
+        return tag("p", "No step of a backward pass ran.", class_="mg-note")
     if step is None:
         return tag("p", "The backward pass is over. Step back to see it run.", class_="mg-note")
     queue = (tag("code", name, class_="mg-node" + " mg-now" * (step > 0 and not i)) for i, name in enumerate(now.ready))

@@ -1,13 +1,13 @@
 """The time line: the state of every tensor after every line. A graph that exists does not change when a flag does."""
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 from ..picture.program import history, named_tensors, node_name, read
 from .html import Html, tag
+from .run import made, own
 
 __all__ = ["Moments", "Row", "timeline_html"]
 
@@ -31,7 +31,7 @@ class Moments:
 
     def __init__(self, names: list[str], source: str) -> None:
         self.rows: list[Row] = []
-        self._made = _made(source)
+        self._made = made(source)
         self._foreign: dict[str, Any] | None = None
         self.left_out = 0
         self._names, self._line = names, 0
@@ -44,27 +44,12 @@ class Moments:
         if self._line:
             self._turns[self._line] = self._turns.get(self._line, 0) + 1
             if len(self.rows) < MOST:
-                tensors = named_tensors({name: frame.f_globals[name] for name in self._names
-                                         if name in frame.f_globals and not (
-                                             name in self._foreign and frame.f_globals[name] is self._foreign[name])})
+                tensors = named_tensors(own(self._names, frame.f_globals, self._foreign))
                 self.rows.append(Row(self._line, self._turns[self._line],
                                      {name: _state(tensor) for name, tensor in tensors}))
             else:
                 self.left_out += 1
         self._line = frame.f_lineno if event == "line" else 0
-
-
-def _made(source: str) -> set[str]:
-    """The names that a program assigns before it reads them."""
-    read_first: set[str] = set()
-    made: set[str] = set()
-    for statement in ast.parse(source).body:
-        nodes = list(ast.walk(statement))
-        names = [node for node in nodes if isinstance(node, ast.Name)]
-        updated = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)}
-        read_first |= ({name.id for name in names if isinstance(name.ctx, ast.Load)} | updated) - made
-        made |= {name.id for name in names if isinstance(name.ctx, ast.Store)} - read_first
-    return made
 
 
 def _state(tensor: Any) -> str:

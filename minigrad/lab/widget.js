@@ -17,6 +17,8 @@ export function safe(source) {
   return root;
 }
 
+const PATIENCE = 3000;        // milliseconds that Python may take to answer
+
 const OURS = ["tabindex", "data-lm-suppress-shortcuts"];
 
 const key = (node) => node.dataset?.id || node.id;
@@ -69,15 +71,27 @@ function render({ model, el }) {
   root.className = "mg-lab mg-picture";                    // the picture's class gives the picture's colours
   keepKeys(root);
   el.append(root);
-  let waiting = false, next = null, timer = null;
+  const silence = document.createElement("div");           // what to say when Python does not answer
+  silence.className = "mg-silence";
+  silence.dataset.id = "silence";
+  silence.setAttribute("role", "alert");
+  let waiting = false, next = null, timer = null, patience = null;
 
   function send(message, latest = false) {                 // of a slider that is dragged, one message at a time; the last one wins
     if (latest && waiting) { next = message; return; }
     waiting = true;
-    model.send(message);
+    patience ??= setTimeout(() => {
+      silence.textContent = "Python does not answer. If another cell is running, wait for it. If the kernel was restarted, or the " +
+        "notebook was opened anew, run this cell again (and the setup cell before it).";
+      root.prepend(silence);
+    }, PATIENCE);
+    try { model.send(message); } catch {}                   // there is no kernel: nobody will answer
   }
 
   function answered() {
+    clearTimeout(patience);
+    patience = null;
+    silence.remove();
     waiting = false;
     if (next === null) return;
     const message = next;
@@ -93,6 +107,7 @@ function render({ model, el }) {
     fresh.append(...safe(model.get("html")).childNodes);
     for (const svg of fresh.querySelectorAll(".mg-scroll > svg"))
       svg.style.minWidth = `${0.68 * svg.getAttribute("width")}px`;              // it shrinks so far, then it scrolls
+    if (silence.isConnected) fresh.prepend(silence.cloneNode(true));
     morph(root, fresh);
     if (root.contains(focused) && focused !== document.activeElement) focused.focus({ preventScroll: true });
     root.querySelectorAll("button, input, summary, svg [tabindex]").forEach(keepKeys);
@@ -101,6 +116,8 @@ function render({ model, el }) {
       const stop = items.find((item) => item.tabIndex === 0 && item.hasAttribute("tabindex")) ?? items[0];
       for (const item of items) item.tabIndex = item === stop ? 0 : -1;
     }
+    const outdated = root.querySelector("[data-outdated]") !== null;               // the cell's own error, which stands below
+    for (let below = root.closest(".jp-OutputArea-child"); (below = below?.nextElementSibling);) below.style.opacity = outdated ? 0.5 : "";
     fade();
   }
 
@@ -171,6 +188,7 @@ function render({ model, el }) {
   draw();
   return () => {
     stop();
+    clearTimeout(patience);
     resized.disconnect();
     model.off("change:html", draw);
     model.off("change:answered", answered);

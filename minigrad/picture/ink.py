@@ -83,7 +83,8 @@ class _Ink(Pen):
         for memory in model.memories:
             self.memory(memory)
         width, height = max(layout.width, 40), layout.height
-        for text, role, bold in (*_caption(model.caption if caption else ""), (model.note, "muted", False)):
+        note = model.note or "Nothing to draw." * (not model.cards)
+        for text, role, bold in (*_caption(model.caption if caption else ""), (note, "muted", False)):
             for line in _lines(text, max(width - 20, 420)):
                 width, height = max(width, note_width(line, bold, 13) + 20), height + 20
                 self.note(10, height - 8, line, role, bold=bold, size=13)

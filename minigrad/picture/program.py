@@ -165,7 +165,10 @@ def printed(tensor: Any) -> str:
 def array_of(tensor: Any) -> np.ndarray:
     """The numbers, also of a tensor on a GPU or in a type that NumPy does not know."""
     tensor = tensor.detach()
-    return (tensor.float().cpu() if tensor.is_floating_point() and hasattr(tensor, "cpu") else tensor).numpy()
+    try:
+        return tensor.numpy()
+    except TypeError:
+        return tensor.float().cpu().numpy()
 
 
 def value_text(tensor: Any) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import lru_cache
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -353,7 +354,7 @@ def _source_text(frame: FrameType, stores: bool) -> str:
     try:
         if stores:                                     # the position is that of ``y[0]`` alone
             text = next(segment for segment in _statements(frame) if segment.startswith(text))
-        whole = ast.parse(text).body[0]
+        whole = _parsed(text)
     except (SyntaxError, StopIteration):
         return ""
     data, begins = text.encode(), [0]
@@ -373,6 +374,11 @@ def _source_text(frame: FrameType, stores: bool) -> str:
     for a, b, put in sorted(spans, reverse=True):
         data = data[:a] + put + data[b:]
     return " ".join(data.decode().split())
+
+
+@lru_cache(1024)
+def _parsed(text: str) -> ast.stmt:
+    return ast.parse(text).body[0]
 
 
 def _is_module(node: ast.expr, frame: FrameType) -> bool:
