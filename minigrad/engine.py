@@ -166,7 +166,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             schedule(node)
 
     before = grad_mode.state.enabled
-    passes.running.append((pending, needed, positions))
+    passes.running.append((pass_numbers(), pending, needed, positions, start))
     check_nan = anomaly.check_nan
     node = None
     try:
@@ -198,12 +198,10 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                     continue
             if anomaly.enabled:
                 anomaly.running = node
-            outs = node.apply(grad, create_graph)
+            outs = node.apply(grad, create_graph) if needed is None else _apply_wanted(node, grad, create_graph, needed, positions)
             if hooks is not None and hooks.post:
                 # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
-                outs = [out if out is None or child is None else
-                        None if not (needed is None or node.computes_all or child in needed or child in positions) else
-                        fit(out, *child.expects(output_nr), node, outs)
+                outs = [out if out is None or child is None else fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
             only = None         # the one node that became ready: it need not go through the heap if it is next anyway
@@ -255,22 +253,43 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
 
 
 class _Passes(threading.local):
-    """The backward passes that are under way in this thread, the innermost last."""
+    """The backward passes that are under way in this thread, the innermost last: a number of its own, and the plan."""
 
     def __init__(self) -> None:
-        self.running: list[tuple[dict, set | None, dict]] = []
+        self.running: list[tuple[int, dict, set | None, dict, Node | None]] = []
 
 
 passes = _Passes()
+pass_numbers = itertools.count().__next__
+
+
+def current_pass() -> int:
+    """The number of the backward pass under way."""
+    return passes.running[-1][0]
 
 
 def will_run(node: Node) -> bool:
-    """Whether the backward pass under way reaches a node."""
-    pending, needed, positions = passes.running[-1]
-    if node in positions and node not in needed and node.__class__ is AccumulateGrad:
+    """Whether the backward pass under way goes on to a node: a single root, where it begins, is no such node."""
+    _, pending, needed, positions, start = passes.running[-1]
+    if node not in pending or node is start:
+        return False
+    if needed is None or node in needed:
+        return True
+    if node in positions and node.__class__ is AccumulateGrad:
         raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
                            "This is currently not supported.")
-    return node in pending and (needed is None or node in needed or node in positions)
+    return node in positions
+
+
+def _apply_wanted(node: Node, grad: Any, graph: bool, needed: set[Node], positions: dict) -> Iterable:
+    """Run a node as if it had only those edges that lead to what is asked for: the other formulas do not run at all."""
+    edges = node._next
+    node._next = tuple([child if child in needed or child in positions else None for child in edges])
+    try:
+        outs = node.apply(grad, graph)
+        return outs if node.computes_all or any(child is not None for child in node._next) else (None,) * len(edges)
+    finally:
+        node._next = edges
 
 
 def _strip(grads: Iterable, create_graph: bool) -> list:

@@ -44,7 +44,7 @@ class Node:
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
     _next_nrs: tuple[int, ...] | None = None    # for each of the _next nodes, which of its outputs; None: the first of each
     several = False                             # is there more than one output?
-    computes_all = False                        # does apply() give gradients that nobody asked for, too?
+    computes_all = False                        # does apply() give gradients that nobody asked for, too? A user's Function does
     may_alias = False                           # may apply() return an array that somebody else holds?
 
     def __init__(self, next_functions: Sequence[Edge], array: Any = None) -> None:

@@ -29,7 +29,7 @@ class FunctionCtx(Node):
     """
 
     __slots__ = ()
-    may_alias = True
+    may_alias = computes_all = True
 
     def __init__(self, args: tuple) -> None:
         self.is_tensor = [isinstance(a, Tensor) for a in args]

@@ -1,13 +1,14 @@
 """``torch.autograd.graph``: hooks on what is saved, on several tensors at once, and edges of the graph as objects."""
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .. import graph as _graph
-from ..engine import will_run
+from ..engine import current_pass, will_run
+from ..grad_mode import enable_grad
 from ..graph import Edge, Node, RemovableHandle
 from ..tensor import Tensor, gradient_edge
 
@@ -88,7 +89,7 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         t._storage.bump()
 
 
-class _Handles:
+class _MultiHandle:
     """Several handles as one."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
@@ -99,14 +100,14 @@ class _Handles:
         for handle in self._handles:
             handle.remove()
 
-    def __enter__(self) -> _Handles:
+    def __enter__(self) -> _MultiHandle:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
 
 
-def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> _Handles:
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> _MultiHandle:
     """Call ``fn`` with the gradients of several tensors when all have been computed, or (``mode="any"``) with the first.
 
     Raises
@@ -116,21 +117,40 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    lock, seen = threading.Lock(), {}
-    nodes = [gradient_edge(t)[0] for t in tensors]
-    if None in nodes:
+    if mode == "any":
+        last = None
+
+        def first_of_a_pass(grad: Tensor) -> None:
+            nonlocal last
+            if last != current_pass():
+                last = current_pass()
+                fn(grad)
+
+        return _MultiHandle([t.register_hook(first_of_a_pass) for t in tensors if t.requires_grad])
+    nodes = [_gradient_node(t) for t in tensors]
+    seen: dict[int, list[Tensor | None]] = {}       # by pass: the gradients that have come
+    missing: dict[int, int] = {}                    # by pass: how many are still to come
+
+    def collect(i: int, grad: Tensor) -> None:
+        number = current_pass()
+        if number not in seen:
+            seen[number], missing[number] = [None] * len(tensors), sum(map(will_run, nodes))
+        seen[number][i] = grad
+        missing[number] -= 1
+        if not missing[number]:
+            fn(seen.pop(number))
+
+    return _MultiHandle([t.register_hook(functools.partial(collect, i)) for i, t in enumerate(tensors)])
+
+
+def _gradient_node(tensor: Tensor | GradientEdge) -> Node:
+    if isinstance(tensor, GradientEdge):
+        return tensor.node
+    if tensor.requires_grad and tensor.grad_fn is None:
+        with enable_grad():
+            node = tensor.view_as(tensor).grad_fn.next_functions[0][0]      # under inference_mode() PyTorch fails here, too
+    else:
+        node = tensor.grad_fn
+    if node is None:
         raise AssertionError("Expected gradient function to be set")
-
-    def collect(i: int) -> Callable:
-        def hook(grad: Tensor) -> None:
-            with lock:
-                first, seen[i] = not seen, grad
-                due = first if mode == "any" else len(seen) == sum(will_run(node) for node in nodes)
-                grads = [seen.get(k) for k in range(len(tensors))]
-                if due and mode == "all":
-                    seen.clear()
-            if due:
-                fn(grad if mode == "any" else grads)
-        return hook
-
-    return _Handles([t.register_hook(collect(i)) for i, t in enumerate(tensors)])
+    return node
