@@ -368,6 +368,37 @@ def case_mistakes_with_containers(mg):
         show(attempt(mistake))
 
 
+def case_mistakes_with_constructors(mg):
+    nn, wide = mg.nn, 2**40
+    for mistake in (
+            lambda: nn.Linear("a", 2), lambda: nn.Linear(2, "a"), lambda: nn.Linear(2, 3.0), lambda: nn.Linear(None, 2),
+            lambda: nn.Linear(2), lambda: nn.Linear(2, 3, foo=1), lambda: nn.Linear(wide, wide), lambda: nn.Linear(wide, 2**22),
+            lambda: nn.Linear(2, 3, dtype=3), lambda: nn.Linear(2, 3, dtype=mg.int64), lambda: nn.Linear(2, 3, device="foo"),
+            lambda: nn.Embedding(2, "a"), lambda: nn.Embedding(wide, wide), lambda: nn.Embedding(3, 2, -4), lambda: nn.LayerNorm("a"),
+            lambda: nn.LayerNorm(None), lambda: nn.BatchNorm1d(2.0), lambda: nn.Dropout("a"), lambda: nn.Dropout(2), lambda: nn.ReLU(1, 2),
+            lambda: nn.Tanh(1), lambda: nn.ELU(foo=1), lambda: nn.HuberLoss(foo=1), lambda: nn.CrossEntropyLoss([1.0]),
+            lambda: nn.Parameter(mg.ones(1), "a"), lambda: nn.Parameter(3.0), lambda: nn.Parameter(mg.ones(1), True, 3)):
+        show(attempt(mistake))
+
+
+def case_containers(mg):
+    """What of a list's ways each of them has."""
+    nn, layers = mg.nn, [mg.nn.ReLU(), mg.nn.Tanh(), mg.nn.Sigmoid()]
+    for make in (lambda: nn.Sequential(*layers), lambda: nn.ModuleList(layers)):
+        for change in (lambda s: s.insert(1, nn.ReLU()), lambda s: s.insert(9, nn.ReLU()), lambda s: s.insert(-1, nn.ReLU()),
+                       lambda s: s.insert(0, 3), lambda s: s.insert("a", nn.ReLU()), lambda s: s.pop(0), lambda s: s.pop(-1),
+                       lambda s: s.__delitem__(slice(1, None)), lambda s: s[::-1], lambda s: s.__iadd__([nn.ReLU()]), lambda s: s.extend(3),
+                       lambda s: s + make(), lambda s: s + 3, lambda s: s.append(nn.ReLU()), lambda s: len(s.extend(make()))):  # noqa: B023
+            container = make()
+            result = attempt(lambda change=change, container=container: change(container))
+            print(str(result).replace("minigrad.nn.module.", "torch.nn.modules.module."), container, list(container._modules))
+    values = nn.ParameterList([mg.ones(2), mg.zeros(1)])
+    values += [mg.ones(3)]
+    values[0] = mg.zeros(4)
+    show(values, values[-1], values[:2], [type(p) is nn.Parameter for p in values], attempt(lambda: values("x")),
+         attempt(lambda: values["a"]), attempt(lambda: values.__setitem__(7, mg.ones(1))))
+
+
 def case_mistakes_with_layers(mg):
     nn, F, layer = mg.nn, mg.nn.functional, mg.nn.Linear(1, 1)
 
@@ -481,7 +512,7 @@ def case_pretrained_embedding(mg):
     print(frozen, learning)
     show(frozen.weight, learning.weight, frozen(mg.tensor([0, 2])), frozen.weight.data_ptr() == rows.data_ptr())
     for make in (lambda: Embedding.from_pretrained(rows[0]), lambda: Embedding.from_pretrained([[1.0]]),
-                 lambda: Embedding.from_pretrained(rows, padding_idx=9), lambda: Embedding(2, 3, _weight=rows)):
+                 lambda: Embedding.from_pretrained(rows, padding_idx=9)):
         show(attempt(make))
 
 

@@ -89,9 +89,13 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             raise TypeError(f"embedding(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}")
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
+    return _embedding(weight, input, -1 if padding_idx is None else _padding_row(padding_idx, len(weight)))
+
+
+def _padding_row(padding_idx: int, rows: int) -> int:
+    if not -rows <= padding_idx < rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
-    return _embedding(weight, input, -1 if padding_idx is None else padding_idx % len(weight))
+    return padding_idx % rows
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -114,7 +118,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     ValueError
         "dropout probability has to be between 0 and 1, but got 1.5"
     """
-    if not 0 <= p <= 1:
+    if p < 0 or p > 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.array.size:
         return input

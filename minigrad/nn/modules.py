@@ -1,7 +1,6 @@
 """The layers, activations, losses and containers: each a Module around a function of `functional`."""
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 from collections import OrderedDict
@@ -9,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-from .. import creation
+from .. import arguments, creation
 from ..dtype import int64
 from ..tensor import Tensor
 from . import functional, init
@@ -18,9 +17,12 @@ from .parameter import Parameter
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
-def _uninitialized(*shape: int, wanted: bool = True, **options: Any) -> Parameter | None:
+_empty = arguments.explained(creation.empty, "empty", arguments.table()["empty"])
+
+
+def _uninitialized(shape: int | tuple[int, ...], wanted: bool = True, **options: Any) -> Parameter | None:
     """A parameter for `reset_parameters` to fill, or None in the place of one that is not wanted."""
-    return Parameter(creation.empty(shape, **options)) if wanted else None
+    return Parameter(_empty(shape, **options)) if wanted else None
 
 
 class Linear(Module):
@@ -33,7 +35,7 @@ class Linear(Module):
                  dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = _uninitialized(out_features, in_features, dtype=dtype, device=device)
+        self.weight = _uninitialized((out_features, in_features), dtype=dtype, device=device)
         self.register_parameter("bias", _uninitialized(out_features, wanted=bias, dtype=dtype, device=device))
         self.reset_parameters()
 
@@ -55,26 +57,22 @@ class Embedding(Module):
     """A table of rows, looked up by number: ``(...) -> (..., embedding_dim)``; rows start normal, the padding row at 0."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
-                 _weight: Tensor | None = None, _freeze: bool = False, device: Any = None, dtype: Any = None) -> None:
+                 _weight: Tensor | None = None, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.padding_idx = None if padding_idx is None else functional._padding_row(padding_idx, num_embeddings)
         if _weight is not None:
-            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
-            return
-        self.weight = _uninitialized(num_embeddings, embedding_dim, dtype=dtype, device=device)
-        self.reset_parameters()
+            self.weight = Parameter(_weight)
+        else:
+            self.weight = _uninitialized((num_embeddings, embedding_dim), dtype=dtype, device=device)
+            self.reset_parameters()
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
         """A layer whose rows are `embeddings`, in the same memory; unless `freeze`, they learn."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        return cls(*embeddings.shape, padding_idx, _weight=embeddings, _freeze=freeze)
+        return cls(*embeddings.shape, padding_idx, _weight=embeddings).requires_grad_(not freeze)
 
     def reset_parameters(self) -> None:
         """Draw the rows anew."""
@@ -90,7 +88,23 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
 
 
-class LayerNorm(Module):
+class _Normalization(Module):
+    """What normalizations share: a weight that starts at 1 and a bias that starts at 0, if they are wanted."""
+
+    def _register(self, shape: int | tuple[int, ...], weight: bool, bias: bool, **options: Any) -> None:
+        self.register_parameter("weight", _uninitialized(shape, weight, **options))
+        self.register_parameter("bias", _uninitialized(shape, bias, **options))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Normalization):
     """Mean 0 and variance 1 over the last dimensions, then a weight and a bias for each of their elements."""
 
     def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, elementwise_affine: bool = True,
@@ -98,13 +112,7 @@ class LayerNorm(Module):
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        for name, wanted in {"weight": elementwise_affine, "bias": elementwise_affine and bias}.items():
-            self.register_parameter(name, _uninitialized(*self.normalized_shape, wanted=wanted, dtype=dtype, device=device))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight 1, bias 0."""
-        _ones_and_zeros(self)
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, dtype=dtype, device=device)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -114,7 +122,7 @@ class LayerNorm(Module):
                 f"bias={self.bias is not None}")
 
 
-class BatchNorm1d(Module):
+class BatchNorm1d(_Normalization):
     """Mean 0 and variance 1 for each of the channels, ``(n, c)`` or ``(n, c, l)``; in training over the batch, else by running
     averages of what training saw."""
 
@@ -125,14 +133,11 @@ class BatchNorm1d(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
         self.track_running_stats = track_running_stats
-        for name in ("weight", "bias"):
-            self.register_parameter(name, _uninitialized(num_features, wanted=affine, dtype=dtype, device=device))
-        buffers = {"running_mean": creation.zeros(num_features, dtype=dtype),
-                   "running_var": creation.ones(num_features, dtype=dtype),
+        buffers = {"running_mean": _empty(num_features, dtype=dtype), "running_var": _empty(num_features, dtype=dtype),
                    "num_batches_tracked": creation.scalar_tensor(0, dtype=int64)}
         for name, buffer in buffers.items():
             self.register_buffer(name, buffer if track_running_stats else None)
-        self.reset_parameters()
+        self._register(num_features, affine, affine, dtype=dtype, device=device)
 
     def reset_running_stats(self) -> None:
         """Forget what training saw."""
@@ -144,7 +149,7 @@ class BatchNorm1d(Module):
     def reset_parameters(self) -> None:
         """Weight 1, bias 0, no running averages."""
         self.reset_running_stats()
-        _ones_and_zeros(self)
+        super().reset_parameters()
 
     def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *rest: Any) -> None:
         if self.track_running_stats and (local_metadata.get("version") or 1) < 2:       # saved before there was a count
@@ -166,19 +171,12 @@ class BatchNorm1d(Module):
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
-def _ones_and_zeros(module: Module) -> None:
-    if module.weight is not None:
-        init.ones_(module.weight)
-    if module.bias is not None:
-        init.zeros_(module.bias)
-
-
 class Dropout(Module):
     """In training, zero each element with probability `p` and divide the others by ``1 - p``."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
+        if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
@@ -227,39 +225,35 @@ class _Function(Module):
     def __init_subclass__(cls, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
         if function is not None:
             cls.function, cls.options = staticmethod(function), options
-            # A copy of its own: Python's errors about arguments say the function's name, ``ReLU.forward()``.
-            cls.forward = FunctionType(cls.forward.__code__, cls.forward.__globals__, "forward")
-            cls.forward.__qualname__ = f"{cls.__qualname__}.forward"
-            cls.__signature__ = inspect.Signature([
-                inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()])
+            cls.__init__, cls.forward = _copied(cls, _Function.__init__, options), _copied(cls, cls.forward, {})
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        try:
-            given = self.__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            names = self.__signature__.parameters
-            most = len(names) + 1
-            text = str(error).replace("too many positional arguments", (
-                f"takes {f'from 1 to {most} positional arguments' if most > 1 else '1 positional argument'} but {len(args) + 1} "
-                "were given"))
-            unknown = next((n for n in kwargs if n not in names), None)
-            if unknown is not None:
-                text = f"got an unexpected keyword argument '{unknown}'"
-            raise TypeError(f"{type(self).__name__}.__init__() {text}") from None
-        given.apply_defaults()
-        for name, value in given.arguments.items():
+    def __init__(self) -> None:
+        self._begin(locals())
+
+    def _begin(self, arguments: dict[str, Any]) -> None:
+        Module.__init__(self)
+        for name in self.options:
             if name.endswith("weight"):
-                self.register_buffer(name, value)
+                self.register_buffer(name, arguments[name])
             else:
-                self.__dict__[name] = value
+                self.__dict__[name] = arguments[name]
+
+
+def _copied(cls: type, method: Callable, options: dict[str, Any]) -> Callable:
+    """A method as a class's own, with options as further arguments: Python's errors about a call then say ``ReLU.forward()``."""
+    names = (*method.__code__.co_varnames, *options)
+    code = method.__code__.replace(co_varnames=names, co_nlocals=len(names), co_argcount=method.__code__.co_argcount + len(options))
+    copy = FunctionType(code, method.__globals__, method.__name__, tuple(options.values()), method.__closure__)
+    copy.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+    return copy
 
 
 class _Activation(_Function):
     """A function of one tensor, printed with its options."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return self.function(input, **{name: getattr(self, name) for name in self.options})
+        given = self.__dict__
+        return self.function(input, *[given[name] for name in self.options])
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
@@ -334,8 +328,8 @@ class LogSoftmax(_Activation, function=functional.log_softmax, dim=None):
 class _Loss(_Function):
     """A function of (input, target); ``reduction`` is "mean", "sum" or "none"."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _begin(self, arguments: dict[str, Any]) -> None:
+        super()._begin(arguments)
         old = self.__dict__.pop("size_average", None), self.__dict__.pop("reduce", None)
         self.reduction = functional._legacy_reduction(*old, self.reduction)
 
@@ -380,14 +374,6 @@ class BCEWithLogitsLoss(_Loss, function=functional.binary_cross_entropy_with_log
 
 # Containers ----------------------------------------------------------------------------------------------------------------
 
-def _at(values: list, idx: int) -> Any:
-    """A value by its place, with PyTorch's error."""
-    idx = operator.index(idx)
-    if not -len(values) <= idx < len(values):
-        raise IndexError(f"index {idx} is out of range")
-    return values[idx]
-
-
 def _iterable(wanted: str, values: Any) -> Iterable:
     """The values, if there are several."""
     if not isinstance(values, Iterable) or isinstance(values, Tensor):
@@ -395,54 +381,65 @@ def _iterable(wanted: str, values: Any) -> Iterable:
     return values
 
 
-class _Numbered(Module):
-    """What `Sequential` and `ModuleList` share: children with the names "0", "1", …"""
+class _List(Module):
+    """What `Sequential`, `ModuleList` and `ParameterList` share: members with the names "0", "1", …"""
+
+    _registry = "_modules"
+
+    @property
+    def _members(self) -> dict[str, Any]:
+        return self.__dict__[self._registry]
 
     def _key(self, idx: int) -> str:
-        """The name of child `idx`, counted from the end if negative."""
-        return _at(list(self._modules), idx)
-
-    def _renumber(self, modules: Iterable[Module]) -> None:
-        self._modules = {str(i): module for i, module in enumerate(modules)}
+        """The name of member `idx`, counted from the end if negative."""
+        idx, keys = operator.index(idx), list(self._members)
+        if not -len(keys) <= idx < len(keys):
+            raise IndexError(f"index {idx} is out of range")
+        return keys[idx]
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._members)
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._members.values())
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, self._key(idx), module)
+    def __getitem__(self, idx: int | slice) -> Any:
+        return type(self)(list(self)[idx]) if isinstance(idx, slice) else self._members[self._key(idx)]
+
+    def __setitem__(self, idx: int, member: Any) -> None:
+        setattr(self, self._key(idx), member)
+
+    def append(self, member: Any) -> _List:
+        """Add a member at the end."""
+        self.add_module(str(len(self)), member)
+        return self
+
+    def extend(self, members: Iterable[Any]) -> _List:
+        """Add members at the end."""
+        for member in list(members):
+            self.append(member)
+        return self
+
+    def __iadd__(self, other: Iterable[Any]) -> _List:
+        return self.extend(other)
+
+
+class _Modules(_List):
+    """What `Sequential` and `ModuleList` share."""
 
     def __delitem__(self, idx: int | slice) -> None:
         for key in list(self._modules)[idx] if isinstance(idx, slice) else [self._key(idx)]:
             delattr(self, key)
-        self._renumber(self._modules.values())
+        self._modules = {str(i): module for i, module in enumerate(self)}
 
-    def append(self, module: Module) -> Module:
-        """Add a child at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> Module:
-        """Add children at the end."""
-        for module in list(modules):
-            self.append(module)
-        return self
-
-    def insert(self, index: int, module: Module) -> Module:
+    def insert(self, index: int, module: Module) -> None:
         """Add a child before another."""
-        if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
-        if not -len(self) <= index <= len(self):
-            raise IndexError(f"Index out of range: {index}")
-        modules = list(self)
-        modules.insert(index, module)
-        self._renumber(modules)
-        return self
+        for i in range(len(self), index, -1):
+            self._modules[str(i)] = self._modules[str(i - 1)]
+        self._modules[str(index)] = module
 
     def pop(self, key: int | slice) -> Module:
         """Take a child out and return it."""
@@ -451,7 +448,7 @@ class _Numbered(Module):
         return module
 
 
-class Sequential(_Numbered):
+class Sequential(_Modules):
     """Modules applied one after the other; an OrderedDict gives them names."""
 
     def __init__(self, *args: Any) -> None:
@@ -461,22 +458,29 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def __getitem__(self, idx: int | slice) -> Module:
-        if isinstance(idx, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[idx]))
-        return self._modules[self._key(idx)]
+        return type(self)(OrderedDict(list(self._modules.items())[idx])) if isinstance(idx, slice) else super().__getitem__(idx)
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
             input = module(input)
         return input
 
-    def __add__(self, other: Sequential) -> Sequential:
-        return Sequential(*self).__iadd__(other)
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Add a module before another; a negative `index` counts from the end."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        super().insert(index + len(self) if index < 0 else index, module)
+        return self
 
     def __iadd__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return self.extend(other)
+
+    def __add__(self, other: Sequential) -> Sequential:
+        return Sequential(*self).__iadd__(other)
 
     def __mul__(self, other: int) -> Sequential:
         if not isinstance(other, int):
@@ -488,25 +492,19 @@ class Sequential(_Numbered):
     __rmul__ = __mul__
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Modules):
     """A list of modules that are children of it; it has no forward of its own."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(() if modules is None else modules)
 
-    def extend(self, modules: Iterable[Module]) -> Module:
-        """Add children at the end."""
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end."""
         return super().extend(_iterable("ModuleList.extend should be called with an iterable", modules))
 
-    def __getitem__(self, idx: int | slice) -> Module:
-        return type(self)(list(self)[idx]) if isinstance(idx, slice) else self._modules[self._key(idx)]
-
-    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
-        return self.extend(modules)
-
     def __add__(self, other: Iterable[Module]) -> ModuleList:
-        return ModuleList([*self, *other])
+        return ModuleList(list(self) + list(other))
 
     def __repr__(self) -> str:
         texts = [repr(module) for module in self]
@@ -524,7 +522,7 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        self.update({} if modules is None else modules)
 
     def __getitem__(self, key: str) -> Module:
         return self._modules[key]
@@ -575,8 +573,10 @@ class ModuleDict(Module):
             self[pair[0]] = pair[1]
 
 
-class ParameterList(Module):
+class ParameterList(_List):
     """A list of parameters that are parameters of it; tensors become Parameters."""
+
+    _registry = "_parameters"
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
@@ -584,35 +584,23 @@ class ParameterList(Module):
 
     def append(self, value: Tensor) -> ParameterList:
         """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        self.register_parameter(str(len(self)), _as_parameter(value))
         return self
 
     def extend(self, values: Iterable[Tensor]) -> ParameterList:
         """Add parameters at the end."""
-        for value in list(_iterable("ParameterList.extend should be called with an iterable", values)):
-            self.append(value)
-        return self
-
-    __iadd__ = extend
-
-    def __getitem__(self, idx: int | slice) -> Any:
-        values = list(self)
-        return type(self)(values[idx]) if isinstance(idx, slice) else _at(values, idx)
+        return super().extend(_iterable("ParameterList.extend should be called with an iterable", values))
 
     def __setitem__(self, idx: int, value: Tensor) -> None:
-        setattr(self, _at(list(self._parameters), idx), value if isinstance(value, Parameter) else Parameter(value))
+        super().__setitem__(idx, _as_parameter(value))
 
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Parameter]:
-        return iter(self._parameters.values())
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("ParameterList should not be called.")
 
     def extra_repr(self) -> str:
         return "\n".join(f"  ({name}): Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
                          for name, p in self._parameters.items())
 
-    def __repr__(self) -> str:
-        # PyTorch's layout: a single line stays where it is.
-        text = self.extra_repr()
-        return f"{self._get_name()}(" + ("\n  " + text.replace("\n", "\n  ") + "\n" if "\n" in text else text) + ")"
+
+def _as_parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value

@@ -17,6 +17,8 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if not isinstance(requires_grad, bool):
+            raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(requires_grad).__name__}")
         data = Tensor(0) if data is None else data if isinstance(data, Tensor) else data.detach()
         parameter = wrap(data.array, data._storage, cls)
         parameter._requires_grad = finish(data.array, requires_grad)._requires_grad
