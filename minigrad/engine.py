@@ -33,6 +33,14 @@ ONE_NAME = _references_of_one_name()    # what sys.getrefcount says of an array 
 FIRST = itertools.repeat(0)    # output numbers where each is the first
 
 
+LONGEST = 4096      # a longer sum in float32 is left to NumPy, which adds in pairs and loses fewer digits
+
+
+@functools.lru_cache(64)
+def _ones(size: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones(size, dtype)
+
+
 @functools.lru_cache(4096)
 def _summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
     """The axes along which `target` was broadcast to `shape`."""
@@ -42,7 +50,11 @@ def _summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, 
 
 def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Undo broadcasting: sum an array down to the shape that was broadcast to it."""
-    return np.add.reduce(array, axis=_summed_axes(array.shape, shape)).reshape(shape)
+    axes = _summed_axes(array.shape, shape)
+    if array.ndim == 2 and len(axes) == 1 and array.shape[axes[0]] <= LONGEST and array.dtype.char in "fd" and array.flags.forc:
+        ones = _ones(array.shape[axes[0]], array.dtype)         # the sums of a matrix are a product: twice as fast
+        return (array @ ones if axes[0] else ones @ array).reshape(shape)
+    return np.add.reduce(array, axis=axes).reshape(shape)
 
 
 def can_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
