@@ -157,7 +157,7 @@ class inference_mode(_GradMode):
         return context
 
     def __init__(self, mode: bool = True) -> None:
-        self.inference, self.mode = bool(mode), state.enabled if not mode else False
+        self.inference, self.mode = bool(mode), not mode      # as in PyTorch, False records even inside no_grad()
 
     def clone(self) -> inference_mode:
         return type(self)(self.inference)

@@ -35,6 +35,8 @@ def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> 
     """A tensor that looks into another one's memory."""
     storage, parent = tensor._storage, tensor._view
     result = wrap(array, storage)
+    if tensor._inference:       # has no version and so no views that could become stale
+        return _like(tensor, result)
     if state.recording:
         origin = "several" if one_of_several else ""
     else:

@@ -275,6 +275,8 @@ class Tensor:
         RuntimeError
             "Can't detach views in-place. …"
         """
+        if state.inference:         # there PyTorch's does nothing
+            return self
         if self._view is not None:
             raise RuntimeError(reasons.DETACH_VIEW)
         if self._node is not None:

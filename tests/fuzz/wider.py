@@ -35,7 +35,7 @@ def context(w: Writer) -> str:
     """What a ``with`` may enter besides ``no_grad``."""
     hooks = w.pick("lambda t: t, lambda t: t", "lambda t: (log('pack', t.shape), t)[1], lambda t: t",
                    "lambda t: t.detach().numpy().copy(), mg.from_numpy", "lambda t: t * 2, lambda t: t / 2", "lambda t: 0, lambda t: 0")
-    return w.pick("mg.inference_mode(False)", "mg.set_grad_enabled(False)", "mg.set_grad_enabled(True)",
+    return w.pick("mg.inference_mode()", "mg.inference_mode(False)", "mg.set_grad_enabled(False)", "mg.set_grad_enabled(True)",
                   f"mg.autograd.graph.saved_tensors_hooks({hooks})", f"mg.autograd.graph.saved_tensors_hooks({hooks})",
                   "mg.autograd.graph.save_on_cpu()")
 
