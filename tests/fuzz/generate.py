@@ -130,7 +130,7 @@ class Writer:
         if self.chance(0.14):
             more = f"; {self.simple()}" if self.chance(0.3) else ""
             entered = "mg.no_grad()" if self.chance(0.6) else self.pick("mg.enable_grad()", wider.context(self), wider.context(self))
-            if entered == "mg.inference_mode()":     # a leaf made inside is recorded by no operation on it alone; see minigrad's list of differences
+            if entered == "mg.inference_mode()":     # what PyTorch records of a leaf made inside follows its dispatcher
                 statement, more = (re.sub(r", requires_grad=True|\.requires_grad(_\(\)| = True)", "", part) for part in (statement, more))
             statement = f"with {entered}: {statement}{more}"
         return statement
@@ -276,7 +276,8 @@ def hook(w: Writer) -> str:
                   f"{w.leaf()}.register_post_accumulate_grad_hook(lambda t: log(t.grad))", f"{a}.register_hook(lambda g: g.sum())",
                   f"{c}.grad_fn.register_prehook(lambda o: (o[0] * 2,))",
                   f"h = mg.autograd.graph.register_multi_grad_hook(({a}, {c}), lambda g: log('all', g))",
-                  f"h = mg.autograd.graph.register_multi_grad_hook(({a}, {c}), lambda g: log('any', g), mode='any')", f"h = {a}.register_hook(lambda g: -g)", "h.remove()")
+                  f"h = mg.autograd.graph.register_multi_grad_hook(({a}, {c}), lambda g: log('any', g), mode='any')",
+                  f"h = {a}.register_hook(lambda g: -g)", "h.remove()")
 
 
 def backward(w: Writer) -> str:
