@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -78,6 +77,8 @@ class Node:
         if saved_hooks and self.saved_names:
             self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
         if anomaly.enabled:
+            import traceback  # not above: few programs need it, and all would wait for it
+
             frames = [(f, n) for f, n in traceback.walk_stack(None)
                       if not f.f_globals.get("__name__", "").startswith(("minigrad", "numpy"))]
             self.metadata["traceback_"] = traceback.StackSummary.extract(reversed(frames)).format()
