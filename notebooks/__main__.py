@@ -1,4 +1,4 @@
-"""Set up, open, reset, check and test the lessons: ``python3 notebooks`` (Windows: ``py notebooks``).
+"""Set up, open, reset, check and test the lessons, write them as pages: ``python3 notebooks`` (Windows: ``py notebooks``).
 
 What opens is a working copy, ``my_notebooks/`` beside ``notebooks/``: a student's work never meets an update of the lessons.
 It runs before anything is installed: so only the standard library, and only grammar that Python 3.8 parses, since a
@@ -31,7 +31,7 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 STAMP = VENV / "minigrad.json"              # written last: its absence means that an installation was cut short
 LOG = VENV / "minigrad-install.log"
 OVERRIDES = VENV / "share/jupyter/lab/settings/overrides.json"
-LEFT_BEHIND = ("__main__.py", "__pycache__", ".ipynb_checkpoints", "readme.svg")     # of notebooks/: no part of the lessons
+LEFT_BEHIND = ("__main__.py", "pages.py", "__pycache__", ".ipynb_checkpoints", "readme.svg")     # of notebooks/: no part of the lessons
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
@@ -432,14 +432,14 @@ def stop(signum, frame) -> None:
 def main(arguments: list) -> int:
     """Do what the command line says and return the exit code."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Set up what the lessons need, open them in JupyterLab.")
-    parser.add_argument("command", nargs="?", choices=["open", "reset", "test"], default="open",
+    parser.add_argument("command", nargs="?", choices=["open", "reset", "pages", "test"], default="open",
                         help="open your copy of the lessons (the default); reset it, or the lessons named after it, keeping what was "
-                        "there; or run all tests: what follows goes to pytest")
+                        "there; write the lessons as pages that need no kernel; or run all tests: what follows goes to pytest")
     parser.add_argument("--check", action="store_true", help="say what is there and what is missing; change nothing")
     parser.add_argument("--originals", action="store_true", help="open the lessons themselves, to change them")
     parser.add_argument("--no-browser", action="store_true", help="start JupyterLab and print its address")
     options, rest = parser.parse_known_args(arguments)
-    if rest and (options.command == "open" or options.command == "reset" and any(name.startswith("-") for name in rest)):
+    if rest and (options.command in ("open", "pages") or options.command == "reset" and any(name.startswith("-") for name in rest)):
         parser.error(f"unknown: {' '.join(rest)}")
     signal.signal(signal.SIGTERM, stop)
     try:
@@ -453,6 +453,8 @@ def main(arguments: list) -> int:
         set_up(test=options.command == "test")
         if options.command == "test":
             return run([PYTHON, "-m", "pytest", *rest], ROOT)
+        if options.command == "pages":
+            return run([PYTHON, NOTEBOOKS / "pages.py", work_folder() / "pages"], ROOT)
         return open_lessons(browser=not options.no_browser, originals=options.originals)
     except Trouble as trouble:
         print(f"\n{trouble}", file=sys.stderr)

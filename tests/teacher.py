@@ -106,8 +106,10 @@ def run_sheets() -> str:
             "lessons by `python tests/teacher.py`.", "",
             "The minutes of a lesson are those of one student alone, exercises included where no others are named. In a class add two for",
             "each poll, or leave the exercises for home. Solutions lie in [a folder of their own](../solutions/).", "",
-            "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb). For slides, or a copy that needs no kernel:",
-            "`python -m nbconvert --to slides NAME.ipynb`, `--to html`.", ""]
+            "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb).", "",
+            "`python3 notebooks pages` writes everything as pages (`my_notebooks/pages`) for a laptop that will not start: they need no",
+            "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.",
+            "With a network, `python -m nbconvert --to slides class_90_minutes.ipynb` makes slides of the class, too.", ""]
     return "\n".join([*head, *(run_sheet(nbformat.read(path, 4)) for path in LESSONS)])
 
 
@@ -120,7 +122,8 @@ def class_notebook() -> NotebookNode:
     cells = [v4.new_markdown_cell(head, id="title"), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
     lessons, start = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0
     for number, (length, title, what, names) in enumerate(PLAN):
-        cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}"))
+        cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}",
+                                          metadata={"slideshow": {"slide_type": "slide"}}))
         start += length
         if title in DETAIL:
             cells.append(v4.new_code_cell(f'picture.set_detail("{DETAIL[title]}")', id=f"detail-{number}"))
@@ -130,6 +133,8 @@ def class_notebook() -> NotebookNode:
             if cell.cell_type == "code":
                 copy.outputs, copy.execution_count = [], None
                 copy.source = copy.source.replace(' name="', ' name="class-')
+            if name[3:].startswith(("gate-", "lab")):
+                copy.metadata.slideshow = {"slide_type": "subslide"}
             cells.append(copy)
     return v4.new_notebook(cells=cells)
 
