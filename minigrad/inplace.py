@@ -99,11 +99,13 @@ def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) ->
 
 def check_result(tensor: Tensor, *arrays: np.ndarray) -> None:
     """Refuse to write the result of an elementwise operation on arrays of one type, before it is computed."""
-    try:
-        shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    except ValueError:
-        return          # the operation itself says so
-    check_write(tensor, np.broadcast_to(arrays[0], shape), overlapping=True)
+    array = arrays[0]
+    if any(a.ndim and a.shape != array.shape for a in arrays):
+        try:
+            array = np.broadcast_to(array, np.broadcast_shapes(*(a.shape for a in arrays)))
+        except ValueError:
+            return          # the operation itself says so
+    check_write(tensor, array, overlapping=True)
 
 
 def check_overlap(target: np.ndarray) -> None:
