@@ -99,6 +99,28 @@ def test_the_glossary_is_in_order_and_in_two_languages():
     assert terms == sorted(terms)
 
 
+def text_of(path):
+    return "\n".join(cell.source for cell in nbformat.read(path, 4).cells)
+
+
+def test_the_lesson_of_a_term_uses_the_term():
+    rows = re.findall(r"^\| (.+?) \| .+? \| .+? \| (.+) \|$", (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8"), re.M)[1:]
+    links = [(term.replace("`", "").removesuffix("()").lower(), *link) for term, cell in rows
+             for link in re.findall(r"\[(\d+)\]\((\w+\.ipynb)\)", cell)]
+    assert len(links) > 50
+    assert [(term, file) for term, number, file in links if int(file[:2]) != int(number)
+            or not any(re.search(rf"(?<!\w){re.escape(word)}", text_of(NOTEBOOKS / file).lower()) for word in term.split(", "))] == []
+
+
+def test_the_article_s_examples_are_in_the_lessons_of_the_table():
+    page = next(cell.source for cell in nbformat.read(teacher.LESSONS[0], 4).cells if cell.id == "end")
+    rows = re.findall(r"^\| .+ \| ([\d, ]+) \| \[(\d+)\]\((\w+\.ipynb)\) \|$", page, re.M)
+    examples = [(int(example), number, file) for examples, number, file in rows for example in examples.split(", ")]
+    assert [example for example, number, file in examples] == list(range(1, 10))
+    assert [row for row in examples if int(row[2][:2]) != int(row[1])
+            or f"**example {row[0]}**" not in text_of(NOTEBOOKS / row[2])] == []
+
+
 def test_every_line_of_the_cheat_sheet_was_tried():
     sheet = (NOTEBOOKS / "cheat_sheet.svg").read_text(encoding="utf-8")
     assert sheet.count(">yes<") >= 10 and ">NO<" not in sheet
