@@ -149,7 +149,7 @@ def _leaky_relu(self, negative_slope):
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
-@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}",
+@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",),
     grad_output=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope),
     self=lambda grad: zeros_of(grad))
 def _leaky_relu_backward(grad_output, self, negative_slope):
@@ -168,13 +168,14 @@ def _elu(self, alpha=1.0, scale=1, input_scale=1):
     return np.where(self > 0, self * self.dtype.type(scale), curve)
 
 
-@op(tex=r"\operatorname{{elu}}'({self}) {grad_output}",
-    grad_output=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale),
-    self=lambda grad, grad_output, self, alpha, scale, input_scale:
-        _elu_backward(grad * grad_output * input_scale, self, alpha, scale, input_scale) * (self < 0))
-def _elu_backward(grad_output, self, alpha, scale, input_scale):
-    slope = np.exp(np.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
-    return grad_output * np.where(self <= 0, slope, self.dtype.type(scale))
+@op(tex=r"\operatorname{{elu}}'({self_or_result}) {grad_output}",
+    saves=("is_result",),
+    grad_output=lambda grad, self_or_result, alpha, scale, input_scale: _elu_backward(grad, self_or_result, alpha, scale, input_scale),
+    self_or_result=lambda grad, grad_output, self_or_result, alpha, scale, input_scale:
+        _elu_backward(grad * grad_output * input_scale, self_or_result, alpha, scale, input_scale) * (self_or_result < 0))
+def _elu_backward(grad_output, self_or_result, alpha, scale, input_scale, is_result=False):
+    slope = np.exp(np.minimum(self_or_result, 0) * input_scale) * (alpha * scale * input_scale)
+    return grad_output * np.where(self_or_result <= 0, slope, self_or_result.dtype.type(scale))
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -196,7 +197,7 @@ def _hardtanh(self, min_val, max_val):
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
-@op(tex="{grad_output} [{min_val} < {self} < {max_val}]",
+@op(tex="{grad_output} [{min_val} < {self} < {max_val}]", saves=("self",),
     grad_output=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: zeros_of(grad))
 def _hardtanh_backward(grad_output, self, min_val, max_val):
@@ -246,7 +247,7 @@ def _logsigmoid(self, buffer: Tensor):
     return np.minimum(self, 0) - np.log1p(buffer)
 
 
-@op(tex=r"\sigma(-{self}) {grad_output}",
+@op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",),
     grad_output=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer),
     self=lambda grad, grad_output, self: grad * grad_output * (sigmoid(self) - 1) * sigmoid(self))
 def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
@@ -259,9 +260,13 @@ def logsigmoid(input: Any) -> Any:
 
 
 @op(inplace=True, tex=r"{self} \sigma({self})",
-    self=lambda grad, self: grad * sigmoid(self) * (1 + self * (1 - sigmoid(self))))
+    self=lambda grad, self: _silu_gradient(grad, self, sigmoid(self)))
 def _silu(self):
     return self / (1 + np.exp(-self))
+
+
+def _silu_gradient(grad: Any, x: Any, gate: Any) -> Any:
+    return grad * gate * (1 + x * (1 - gate))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -435,7 +440,7 @@ def _mse_loss(self, target, reduction):
     return _reduce(difference * difference, reduction)
 
 
-@op(tex=r"2 ({self} - {target}) {grad_output}",
+@op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",),
     grad_output=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
     self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
     target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
@@ -565,18 +570,18 @@ def _nll_operation(kind: str) -> Any:
         losses = -self[place]
         return _reduce(_only(kept, losses if counted is None else losses * counted), reduction, total_weight)
 
-    @op(tex="-{grad_output}", node=f"NllLoss{kind}BackwardBackward0",
-        grad_output=lambda grad, target, weight, reduction, ignore_index, total_weight, _picked:
-            _nll_loss(grad, target, weight, reduction, ignore_index, total_weight, _picked),
+    @op(tex="-{grad_output}", node=f"NllLoss{kind}BackwardBackward0", saves=("target",),
+        grad_output=lambda grad, target, weight, reduction, ignore_index, _total_weight, _picked:
+            _nll_loss(grad, target, weight, reduction, ignore_index, _total_weight, _picked),
         self=lambda grad: zeros_of(grad))
-    def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor,
+    def _nll_loss_backward(grad_output, self, target: Tensor, weight: Operand, reduction, ignore_index, _total_weight: Tensor,
                            _picked):
         if target.dtype.kind == "f":        # what a hook on saved tensors made of it
             text = "expected target dtype to be Long or Byte, but got" if kind else "expected scalar type Long but found"
             raise RuntimeError(f"{text} {of_numpy[target.dtype].scalar_type}")
         place, counted, kept = _picked
         out = np.zeros(self.shape, self.dtype)
-        values = -grad_output if reduction != 1 else -grad_output / total_weight
+        values = -grad_output if reduction != 1 else -grad_output / _total_weight
         out[place] = _only(kept, values if counted is None else values * counted)
         return out
 

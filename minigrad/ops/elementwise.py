@@ -99,14 +99,14 @@ def _whole_quotient(self: np.ndarray, other: Any, kernel: Callable, name: str) -
 
 
 @op("__mod__", node="RemainderBackward1", scalar="RemainderBackward0", tex=r"{self} \bmod {other}", promote="same", inplace=True,
-    self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * _div_rounded(self, other, "floor"))
 def remainder(self, other):
     """The remainder of division, with the sign of the divisor."""
     return _whole_quotient(self, other, np.mod, "remainder_cpu")
 
 
 @op(node="FmodBackward1", scalar="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
-    self=lambda grad: grad, other=lambda grad, self, other: -grad * trunc(self / other))
+    self=lambda grad: grad, other=lambda grad, self, other: -grad * _div_rounded(self, other, "trunc"))
 def fmod(self, other):
     """The remainder of division, with the sign of the dividend."""
     return _whole_quotient(self, other, np.fmod, "fmod_cpu")
@@ -178,6 +178,11 @@ _SMALL_POWERS = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: np.sqrt, -1: l
                  -0.5: lambda x: 1 / np.sqrt(x)}
 
 
+def _double(number: Any) -> Any:
+    """A whole number as PyTorch's formula for powers takes it (a symbol stays one)."""
+    return float(number) if isinstance(number, int) else number
+
+
 def _power(base, exponent):
     if isinstance(exponent, (int, float)):
         if base.dtype.kind == "f" and exponent in _SMALL_POWERS:
@@ -193,7 +198,7 @@ def _power(base, exponent):
 
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward0", inplace=True,
-    self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (exponent * pow(self, exponent - 1)))
+    self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (_double(exponent) * pow(self, _double(exponent) - 1)))
 def _pow_scalar(self, exponent):
     fits = self.dtype.kind == "f" or not isinstance(exponent, float)
     return arranged(_power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent), self)
@@ -399,7 +404,7 @@ def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     return (values.view(bits) & (dropped.astype(bits) - bits.type(1))).view(values.dtype)
 
 
-@op(tex=r"{grad_output} \odot [{self} > {threshold}]",
+@op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",),
     grad_output=lambda grad, self, threshold: _threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):

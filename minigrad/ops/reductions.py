@@ -155,35 +155,48 @@ def mean(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None
 
 # Products and running sums -------------------------------------------------------------------------------------------------
 
-def _no_zero(x: Any) -> bool:
-    return bool((getattr(x, "array", x) != 0).all())
+def _zeros_in(x: Any) -> int:
+    array = getattr(x, "array", x)
+    return array.size - np.count_nonzero(array)
 
 
-def _prod_gradient(grad: Any, result: Any, x: Any, dim: int) -> Any:
+def _prod_all_gradient(grad: Any, x: Any, result: Any) -> Any:
     if not x.ndim:
         return grad
-    if _no_zero(x):
+    zeros = _zeros_in(x)
+    if not zeros:
         return grad * (result / x)
-    return grad if x.shape[dim] == 1 else grad * _others(x, dim)
+    if zeros > 1 and isinstance(grad, np.ndarray):      # whatever the others are, NaN and infinity too
+        return zeros_of(x)
+    return reshape(_times_others(grad, reshape(x, -1), 0), tuple(x.shape))
 
 
-def _others(x: Any, dim: int) -> Any:
-    """For each element the product of the others along a dimension, without a division that a zero would spoil."""
-    one = narrow(x, dim, 0, 1) * 0 + 1
+def _prod_dim_gradient(grad: Any, x: Any, dim: int, keepdim: bool, result: Any) -> Any:
+    if not x.ndim:
+        return grad
+    if not keepdim:
+        grad, result = unsqueeze(grad, dim), unsqueeze(result, dim)
+    return _times_others(grad, x, dim) if _zeros_in(x) else grad * (result / x)
+
+
+def _times_others(grad: Any, x: Any, dim: int) -> Any:
+    """Times the product of the other elements along a dimension, without a division that a zero would spoil."""
+    if x.shape[dim] == 1:
+        return grad
+    one = zeros_of(narrow(x, dim, 0, 1)) + 1
     before = cumprod(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
     after = cumprod(cat([one, flip(narrow(x, dim, 1, x.shape[dim] - 1), (dim,))], dim), dim)
-    return before * flip(after, (dim,))
+    return grad * (before * flip(after, (dim,)))
 
 
 @op(node="ProdBackward0", tex=r"\prod {self}",
-    self=lambda grad, self, result: reshape(_prod_gradient(grad, result, reshape(self, -1) if self.ndim else self, 0), tuple(self.shape)))
+    self=lambda grad, self, result: _prod_all_gradient(grad, self, result))
 def _prod_all(self, dtype):
     return np.multiply.reduce(self, axis=None, dtype=_total_dtype(self, dtype))
 
 
 @op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}",
-    self=lambda grad, self, dim, keepdim, result: _prod_gradient(*(
-        x if keepdim or not self.ndim else unsqueeze(x, dim) for x in (grad, result)), self, dim))
+    self=lambda grad, self, dim, keepdim, result: _prod_dim_gradient(grad, self, dim, keepdim, result))
 def _prod_dim(self, dim, keepdim, dtype):
     return _reduce(np.multiply, self, check_dim(dim, self.ndim), keepdim, dtype=_total_dtype(self, dtype))
 
@@ -221,7 +234,7 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
     """Each element occurs in every later product; where a zero forbids dividing it out, the products are made without it."""
     if x.ndim == 0 or x.shape[dim] == 1 or not math.prod(x.shape):
         return grad
-    if _no_zero(x):
+    if not _zeros_in(x):
         return _backwards(cumsum, result * grad, dim) / x
     parts = []
     for k in range(x.shape[dim]):
@@ -487,8 +500,10 @@ def _deviations(array, dim, keepdim, correction, name):
 
 def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     free = count_of(tuple(x.shape), dim) - (1 if correction is None else correction)
-    centre = mean(x) if dim is None else mean(x, dim, True)
-    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim) * (x - centre)
+    if dim is None or not x.ndim:
+        centre = mean(x)
+        return grad * where(x == centre, math.nan, math.inf) if free <= 0 else 2.0 / free * grad * (x - centre)
+    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim or x.ndim == 1) * (x - mean(x, dim, True))
 
 
 def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
@@ -553,8 +568,8 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
     if ord in (math.inf, -math.inf):
         mask = (abs(x) == result) | (isnan(x) & isnan(result))
         return sgn(x) * (grad / sum(mask, dim, True)) * mask
-    scale = masked_fill(sgn(x) * pow(abs(x), ord - 1), x == 0, 0) if ord < 2 else x * pow(abs(x), ord - 2)
-    return scale * masked_fill(grad / pow(result, ord - 1), result == 0, 0)
+    scale = masked_fill(sgn(x) * pow(abs(x), ord - 1.0), x == 0, 0) if ord < 2 else x * pow(abs(x), ord - 2.0)
+    return scale * masked_fill(grad / pow(result, ord - 1.0), result == 0, 0)
 
 
 @op(node="LinalgVectorNormBackward0", tex=r"\lVert {self} \rVert_{{{ord}}}",
@@ -604,7 +619,8 @@ def dist(self, other: Tensor, p=2):
 # Exponentials --------------------------------------------------------------------------------------------------------------
 
 @op(node="LogsumexpBackward0", tex=r"\ln \sum_{{{dim}}} e^{{{self}}}",
-    self=lambda grad, self, dim, keepdim, result: restored(grad, dim, keepdim) * exp(self - restored(result, dim, keepdim)))
+    self=lambda grad, self, dim, keepdim, result:
+        restored(grad, dim, keepdim or not self.ndim) * exp(self - restored(result, dim, keepdim or not self.ndim)))
 def _logsumexp(self, dim, keepdim):
     if self.dtype.kind != "f":
         self = self.astype(dtypes.get_default_dtype().numpy)

@@ -340,7 +340,8 @@ def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     return expand(input, size)
 
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", saves=("keepdim",), self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", saves=("dim", "keepdim"),
+    self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
 def _sum_over(self, dim, keepdim):
     return np.add.reduce(self, axis=dim, keepdims=keepdim)
 
@@ -463,12 +464,12 @@ def unfold(self, dimension, size, step):
     return np.lib.stride_tricks.as_strided(self, shape, strides)
 
 
-@op(tex="{grad_output}", grad_output=lambda grad, dimension, size, step: unfold(grad, dimension, size, step))
-def _unfold_backward(grad_output, input_sizes, dimension, size, step):
+@op(tex="{grad_output}", grad_output=lambda grad, dim, size, step: unfold(grad, dim, size, step))
+def _unfold_backward(grad_output, input_sizes, dim, size, step):
     out = np.zeros(input_sizes, grad_output.dtype)
     if not out.ndim:
         return np.add.reduce(grad_output)
-    dim, windows = dimension % out.ndim, grad_output.shape[dimension % out.ndim]
+    dim, windows = dim % out.ndim, grad_output.shape[dim % out.ndim]
     for i in range(size):
         out[(builtins.slice(None),) * dim + (builtins.slice(i, i + (windows - 1) * step + 1, step),)] += grad_output[..., i]
     return out

@@ -22,7 +22,6 @@ KNOWN: dict[str, str] = {
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
-    r"^look.second": "the graph of a backward pass: the same value by other operations",
 }
 
 
