@@ -1,8 +1,11 @@
 """The lab driven from Python: what a cell does, what a toggle changes, and what it leaves alone."""
+import asyncio
 import gc
 import itertools
 import re
+import signal
 import sys
+import threading
 import time
 from contextlib import nullcontext
 
@@ -15,6 +18,7 @@ import minigrad as mg
 from minigrad import lab
 from minigrad.lab import live
 from minigrad.lab.run import Snapshot, compiled, run
+from minigrad.lab.widget import LabWidget
 
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()\n"
 SPOILT = ("a = mg.tensor([2.0], requires_grad=True)\nb = mg.tensor([3.0])\nz = a * b\nt = z * 2\nwith mg.no_grad():\n    a.mul_(2)\n"
@@ -48,6 +52,43 @@ def cards(explorer):
 
 
 # ---- the cell
+
+
+def test_a_press_waits_for_the_cell_that_runs():
+    """JupyterLab hands it to another thread at once, where it would see the cell's operations and take its prints."""
+    heard = []
+
+    async def kernel():
+        widget = LabWidget(lambda message: heard.append((message, threading.get_ident())), dict, "")
+        thread = threading.Thread(target=widget._heard, args=(7,))
+        thread.start()
+        thread.join()                                       # a cell that runs does not give way
+        assert heard == [] and widget.answered == 0
+        await asyncio.sleep(0)
+        assert heard == [(7, threading.get_ident())] and widget.answered == 1
+        widget._heard(8)                                    # a front end that waits for the cell
+        assert heard[-1][0] == 8
+    asyncio.run(kernel())
+
+
+def test_a_press_that_takes_too_long_can_be_stopped():
+    stopped = []
+
+    def endless(message):
+        stopped.append(message)
+        signal.raise_signal(signal.SIGINT)
+        stopped.append("not reached")
+
+    async def kernel():
+        widget = LabWidget(endless, dict, "")
+        thread = threading.Thread(target=widget._heard, args=(7,))
+        thread.start()
+        thread.join()
+        await asyncio.sleep(0)
+        assert stopped == [7] and widget.answered == 1
+    before = signal.getsignal(signal.SIGINT)
+    asyncio.run(kernel())
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 def test_names_land_in_the_notebook(shell, capsys):

@@ -74,7 +74,7 @@ class Explorer:
         self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
         self._undo: list[frozenset[str]] = []
         self._width = 5 + max((len(line) for line in self._text.lines), default=0)      # what a toggle may add
-        self.widget = LabWidget(self._pressed, lambda: self.figure._repr_mimebundle_(), explorer_html(self.view))
+        self.widget = LabWidget(self._pressed, self._static, explorer_html(self.view))
 
     @property
     def source(self) -> str:
@@ -294,6 +294,11 @@ class Explorer:
                 "flipped": switch.key in self._flipped,
                 "label": label + "()" * (switch.kind in CALLS),
                 "spoken": f"{switch.key.partition(' (')[0]}, line {switch.line}"}
+
+    def _static(self) -> dict[str, str]:
+        """What a stored notebook holds, where nothing can be switched."""
+        bundle = self.figure._repr_mimebundle_()
+        return bundle | {"text/html": f"{bundle['text/html']}<p><em>Run the cell: then each flag of the program has a switch.</em></p>"}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         return self.widget._repr_mimebundle_(**kwargs)
