@@ -10,6 +10,7 @@ import traceback
 import types
 import warnings
 import xml.etree.ElementTree as ET
+from collections import Counter
 from html.parser import HTMLParser
 
 import numpy as np
@@ -20,13 +21,13 @@ from minigrad import picture
 from minigrad.picture import DETAILS, Figure, Recorder, describe, draw, pen, record, to_svg
 from minigrad.picture.figure import LEAST
 from minigrad.picture.fold import fold
-from minigrad.picture.geometry import along
+from minigrad.picture.geometry import Box, along
 from minigrad.picture.graphviz_wasm import run_dot
 from minigrad.picture.layout import WIDTH, place
 from minigrad.picture.legend import entries
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
-from minigrad.picture.rows import SLACK
+from minigrad.picture.rows import MARK, SLACK
 from minigrad.picture.text import card_width, flags, note, note_width, tags
 from tests.fuzz import generate
 
@@ -611,17 +612,47 @@ def test_a_lessons_picture_fits_its_cell(name):
     assert width_of(run(LESSONS[name]).figure().svg) <= WIDTH * SLACK + 40
 
 
-def test_what_is_cut_into_rows_keeps_its_edges():
-    model = run(LESSONS["chain"]).model()
+RESIDUAL = """x = mg.tensor([2.], requires_grad=True)
+a = x.exp()
+b = a * x
+c = b + a
+d = c * b
+e = d + x
+f = e * a
+f.backward()
+"""
+
+
+@pytest.mark.parametrize("source", [LESSONS["chain"], RESIDUAL, RESIDUAL.replace("d = c * b", "with mg.no_grad():\n    d = c * b")])
+def test_what_is_cut_into_rows_keeps_its_edges(source):
+    model = run(source).model()
     wide, rows = place(model, 9999), place(model)
-    assert len(wide.rows) == 1 < len(rows.rows) == 3 and wide.curves.keys() == rows.curves.keys()
-    for (lane, source, target), points in rows.curves.items():
+    assert len(wide.rows) == 1 < len(rows.rows) and wide.curves.keys() == rows.curves.keys()
+    marks = set()
+    for (lane, source, target), pieces in rows.curves.items():
         start, end = rows.boxes[source], rows.boxes[target]
         row = {"value": 0, "gradient": 1}[lane]
-        assert points[0] == pytest.approx((start.right, start.lane(row)), abs=1)
-        assert points[-1] == pytest.approx((end.x, end.lane(row)), abs=1)
-        for x, y in along(points):
+        assert pieces[0][0] == pytest.approx((start.right, start.lane(row)), abs=1)
+        assert pieces[-1][-1] == pytest.approx((end.x, end.lane(row)), abs=1)
+        assert len(pieces) == 1 + (rows.row_of(source) != rows.row_of(target))
+        for x, y in (point for piece in pieces for point in along(piece)):
             assert not [box for box in rows.boxes.values() if box.x + 1 < x < box.right - 1 and box.y < y < box.bottom]
+        if len(pieces) == 2:
+            (x, y), (u, v) = pieces[0][-1], pieces[1][0]
+            marks |= {(lane, source, Box(x, y - 8, *MARK)), (lane, target, Box(u - MARK[0], v - 8, *MARK))}
+    solid = [*rows.boxes.values(), *(box for _, box in rows.blocks), *(box for _, _, box in marks)]
+    assert marks and all(sum(box.meets(other) for other in solid) == 1 for _, _, box in marks)           # itself
+
+
+def test_what_goes_on_in_another_row_has_one_name_at_both_ends():
+    model = run(RESIDUAL).model()
+    svg, rows = to_svg(model, legend=True), place(model)
+    ends = Counter(source for _, source, target in rows.curves if rows.row_of(source) != rows.row_of(target))
+    assert len(ends) == 3 and ends[model.cards[0].id] == 2                              # x, a, d; each in both lanes
+    bold = Counter(re.findall(r'text-anchor="middle"[^>]*font-weight:600">(\w)<', svg))
+    assert {name: bold[name] for name in "xad"} == {"x": 4, "a": 5, "d": 4}            # and one in the legend
+    assert "where the same name stands" in svg
+    assert "where the same name stands" not in to_svg(run("x = mg.ones(1)\ny = x * 2\n").model(), legend=True)
 
 
 def test_two_figures_share_no_ids():

@@ -4,7 +4,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 ROW = 22                # pixels; every card and operation has rows: value lane, gradient lane, notes
-WIRE = 7                # between curves that run side by side
 Point = tuple[float, float]
 
 
@@ -32,6 +31,9 @@ class Box:
     def meets(self, other: Box) -> bool:
         return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
 
+    def holds(self, point: Point) -> bool:
+        return self.x < point[0] < self.right and self.y < point[1] < self.bottom
+
     def lane(self, row: int) -> float:
         """The height at which edges of a row arrive."""
         return self.y + ROW * (row + 0.5)
@@ -39,13 +41,13 @@ class Box:
 
 @dataclass
 class Layout:
-    """Boxes by id of card, operation and memory; curves (Bézier points) by lane, source and target; titled boxes of blocks.
+    """Boxes by id of card, operation and memory; curves by lane, source and target; titled boxes of blocks.
 
-    `rows` are the bottoms of the rows into which it was cut.
+    A curve is one piece (Bézier points), or two with loose ends where a row was cut; `rows` are the bottoms of the rows.
     """
 
     boxes: dict[str, Box] = field(default_factory=dict)
-    curves: dict[tuple[str, str, str], list[Point]] = field(default_factory=dict)
+    curves: dict[tuple[str, str, str], list[list[Point]]] = field(default_factory=dict)
     blocks: list[tuple[str, Box]] = field(default_factory=list)
     rows: list[float] = field(default_factory=list)
     width: float = 0

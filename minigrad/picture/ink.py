@@ -1,6 +1,8 @@
 """Our own drawing over Graphviz's geometry: one SVG for all themes, every id with its view's prefix."""
 from __future__ import annotations
 
+from functools import cached_property
+
 from . import text as words
 from .describe import card_text, memory_text, op_text
 from .geometry import ROW, Box, Layout, Point, rounded
@@ -18,12 +20,12 @@ from .model import (
     NOW,
     Accumulator,
     Card,
-    Edge,
     Memory,
     Model,
     Op,
 )
 from .pen import BADGE, Pen, curve, escape, fonts, style
+from .rows import MARK
 from .text import CODE, MORE, MOST_CODE, MOST_NAME, cell_width, code_width, flags, note, note_width, short, shown, tags
 
 SIZES = {"notebook": 1.0, "projector": 18 / CODE}
@@ -130,35 +132,62 @@ class _Ink(Pen):
     def edges(self) -> None:
         curves, model = self.layout.curves, self.model
         faint = {op.id for op in model.ops if op.block}
-        for (lane, source, target), points in curves.items():
+        for (lane, source, target), pieces in curves.items():
             if lane == "value":
                 role = "ghost" if source in faint or target in faint else "fwd"
-                self.line(curve(points), role, 1.2)
-                self.arrow(points[-1], False, role)
+                self.line("".join(map(curve, pieces)), role, 1.2)
+                self.arrow(pieces[-1][-1], False, role)
+                self.marks(source, pieces, role)
         if model.detail < GRAD_FN:
             return
         for op in model.ops:                                  # a short stub from each result to its grad_fn
             for id in op.outputs if op.node else ():
-                points, card = curves.get(("gradient", op.id, id)), model.by_id[id]
-                if points and card.requires_grad and not card.is_leaf:
-                    self.stroke(op.state if op.state in (NOW, DONE) and op.number else IDLE, [curve(points)], points[0])
+                card = model.by_id[id]
+                if ("gradient", op.id, id) in curves and card.requires_grad and not card.is_leaf:
+                    self.stroke(op.state if op.state in (NOW, DONE) and op.number else IDLE, [(op.id, id)])
         for state in (IDLE, DONE, NOW):                       # what runs now lies on top
             for edge in model.edges:
-                if edge.state == state:
-                    self.edge(edge)
+                links = path(model, edge) or [(edge.target, edge.source)]
+                if edge.state == state and any(("gradient", *link) in curves for link in links):
+                    self.stroke(state, links)
 
-    def edge(self, edge: Edge) -> None:
+    def stroke(self, state: str, links: list[tuple[str, str]]) -> None:
         """A recorded edge, from node to node behind the card of the tensor between them."""
-        links = path(self.model, edge) or [(edge.target, edge.source)]
-        curves = [self.layout.curves[("gradient", *link)] for link in links if ("gradient", *link) in self.layout.curves]
-        if curves:
-            across = [f"M{a[-1][0]:.1f},{a[-1][1]:.1f}L{b[0][0]:.1f},{b[0][1]:.1f}" for a, b in zip(curves[1:], curves, strict=False)]
-            self.stroke(edge.state, [*map(curve, curves), *across], curves[-1][0])
+        role, lane = FLOWS[state], [pieces for link in links if (pieces := self.layout.curves.get(("gradient", *link)))]
+        across = [[a[-1][-1]] * 2 + [b[0][0]] * 2 for a, b in zip(lane[1:], lane, strict=False)]
+        self.flow(state, [piece for pieces in [*lane, across] for piece in pieces], lane[-1][0][0])
+        for (source, _), pieces in zip(links, lane, strict=False):
+            self.marks(source, pieces, role)
 
-    def stroke(self, state: str, pieces: list[str], tip: Point) -> None:
-        role = FLOWS[state]
-        self.line("".join(pieces), role, 2.6 if state == NOW else 1.5)
-        self.arrow(tip, True, role, hollow=state == IDLE)
+    def flow(self, state: str, pieces: list[list[Point]], tip: Point) -> None:
+        self.line("".join(map(curve, pieces)), FLOWS[state], 2.6 if state == NOW else 1.5)
+        self.arrow(tip, True, FLOWS[state], hollow=state == IDLE)
+
+    def marks(self, source: str, pieces: list[list[Point]], role: str) -> None:
+        """Where a line goes on in another row: the name of what comes from `source`, at both loose ends."""
+        if len(pieces) == 2:
+            text = self.joints[source]
+            width = note_width(text, True) + 10
+            for x, y in (pieces[0][-1], (pieces[1][0][0] - width, pieces[1][0][1])):
+                self.mark(Box(x, y - 8, width, 16), text, role)
+
+    def mark(self, box: Box, text: str, role: str) -> None:
+        self.rect(box, 4, "surface", role, 1.2)
+        self.note(box.x + box.w / 2, box.y + 12, text, "ink", "middle", bold=True)
+
+    @cached_property
+    def joints(self) -> dict[str, str]:
+        """The names at loose ends, by what the line comes from: a short name of the program, else a letter."""
+        by_id, found = self.model.by_id, {}
+        names = {getattr(part, "name", "") for part in by_id.values()}
+        letters = (letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in names)
+        for (_, source, _), pieces in self.layout.curves.items():
+            if len(pieces) == 2 and source not in found:
+                part = by_id[source]
+                name = shown(part.name if isinstance(part, Card) else part.text.partition(" = ")[0] if " = " in part.text else "")
+                fits = name and name not in found.values() and note_width(name, True) + 10 <= MARK[0]
+                found[source] = name if fits else next(letters, "…")
+        return found
 
     # Cards --------------------------------------------------------------------------------------------------------------
 
@@ -331,7 +360,7 @@ class _Ink(Pen):
 
     def legend(self, width: float, height: float) -> tuple[float, float]:
         """What the elements of this picture mean, in columns under it; returns the new size."""
-        items = entries(self.model)
+        items = entries(self.model, bool(self.__dict__.get("joints")))
         columns = max(2, int((width - 20) // COLUMN))
         self.line(f"M10,{height + 4:.1f}H{width - 10:.1f}", "op", 1)
         for i, (kind, title, text) in enumerate(items):
@@ -358,7 +387,9 @@ class _Ink(Pen):
             self.line(f"M{box.x:.1f},{y:.1f}h{box.w:.1f}", "fwd", 1.2)
             self.arrow((box.right, y), False, "fwd")
         elif kind in ("edge", "flow"):
-            self.stroke(IDLE if kind == "edge" else DONE, [f"M{box.x:.1f},{y:.1f}h{box.w:.1f}"], (box.x, y))
+            self.flow(IDLE if kind == "edge" else DONE, [[(box.x, y)] * 2 + [(box.right, y)] * 2], (box.x, y))
+        elif kind == "joint":
+            self.mark(box.grown(-10, -3, -10, -3), "a", "fwd")
         elif kind == "cut":
             self.cut(middle, y, 12)
         elif kind == "passing":

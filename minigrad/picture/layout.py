@@ -14,7 +14,7 @@ import graphviz
 from .geometry import ROW, Box, Layout, along, around
 from .graphviz_wasm import run_dot
 from .model import Card, Edge, Model, Op
-from .rows import ROOM, wrapped
+from .rows import MARK, ROOM, wrapped
 from .text import MOST_CODE, MOST_NAME, card_width, memory_width, note, op_width, short
 
 SECONDS = 0.7                # a layout that takes longer is given up
@@ -140,7 +140,9 @@ def _arranged(source: str, rows: int, width: float, blocks: tuple[tuple[str, str
     """Graphviz's answer, in rows, and the box around all curves; nobody may change them."""
     layout = _read(run_dot(source, SECONDS), rows)
     layout = wrapped(layout, width, dict(blocks)) if layout.boxes else layout
-    points = [point for curve in layout.curves.values() for point in along(curve)]
+    points = [point for pieces in layout.curves.values() for piece in pieces for point in along(piece)]
+    points += [(x + side * MARK[0], y) for pieces in layout.curves.values() if len(pieces) == 2
+               for side, (x, y) in ((1, pieces[0][-1]), (-1, pieces[1][0]))]
     return layout, around([Box(x, y, 0, 0) for x, y in points or [(0, 0)]])
 
 
@@ -159,7 +161,7 @@ def _read(answer: dict, rows: int) -> Layout:
             continue
         points = [tuple(map(float, pair.split(","))) for pair in edge["pos"].split()]
         key = ("value" if edge["tailport"].startswith("v") else "gradient", names[edge["tail"]], names[edge["head"]])
-        layout.curves[key] = [(x, height - y) for x, y in points]
+        layout.curves[key] = [[(x, height - y) for x, y in points]]
     return layout
 
 
@@ -198,6 +200,6 @@ def _moved(layout: Layout, curves: Box) -> Layout:
     whole = around([*frames, *(box for _, box in layout.blocks), *[curves] * bool(layout.curves)])
     dx, dy = margin - whole.x, margin - whole.y
     return Layout({id: box.moved(dx, dy) for id, box in layout.boxes.items()},
-                  {key: [(x + dx, y + dy) for x, y in curve] for key, curve in layout.curves.items()},
+                  {key: [[(x + dx, y + dy) for x, y in piece] for piece in pieces] for key, pieces in layout.curves.items()},
                   [(title, box.moved(dx, dy)) for title, box in layout.blocks], [y + dy for y in layout.rows],
                   whole.w + 2 * margin, whole.h + 2 * margin)

@@ -24,12 +24,12 @@ from .model import (
 COLUMN, LINE = 220, 36          # pixels of an entry
 
 
-def entries(model: Model) -> list[tuple[str, str, str]]:
-    """The kind of element (what `Ink.sample` draws), its name, and its meaning."""
-    return [(kind, title, text) for stage, present, kind, title, text in _table(model) if model.detail >= stage and present]
+def entries(model: Model, cut: bool = False) -> list[tuple[str, str, str]]:
+    """The kind of element (what `Ink.sample` draws), its name, and its meaning; `cut`: whether lines end in marks."""
+    return [(kind, title, text) for stage, present, kind, title, text in _table(model, cut) if model.detail >= stage and present]
 
 
-def _table(model: Model) -> Iterator[tuple[int, bool, str, str, str]]:
+def _table(model: Model, cut: bool) -> Iterator[tuple[int, bool, str, str, str]]:
     cards = [card for card in model.cards if card.drawn and not card.left_out]
     ops, states = model.ops, {part.state for part in (*model.ops, *model.edges)}
     on, corners = "requires_grad True", model.detail >= LEAF
@@ -40,6 +40,7 @@ def _table(model: Model) -> Iterator[tuple[int, bool, str, str, str]]:
     yield NO_GRAD, any(c.no_grad for c in cards), "no_grad", "made under no_grad", "dashed: not recorded"
     yield FLAGS, bool(ops), "computed", "operation", "what was computed"
     yield FLAGS, bool(ops), "forward", "value", "flows to the right"
+    yield FLAGS, cut, "joint", "goes on", "where the same name stands"
     yield GRAD_FN, any(o.node for o in ops), "recorded", "grad_fn", "what was recorded"
     yield GRAD_FN, any(e.state == IDLE for e in model.edges), "edge", "recorded edge", "leads back: next_functions"
     yield NO_GRAD, any(not o.node and not o.cut for o in ops), "ghost", "grad_fn None", "computed, not recorded"

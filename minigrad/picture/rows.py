@@ -1,14 +1,13 @@
-"""A layout that is too wide, cut between its columns into rows; what runs across a cut returns to the left under its row."""
+"""A layout that is too wide, cut between its columns into rows. What runs from one row to another ends in a mark on both sides."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 
-from .geometry import WIRE, Box, Layout, Point, along, around, rounded
+from .geometry import Box, Layout, Point, along, around
 
-GAP = 30                # between two rows, besides the curves that return there
+GAP = 26                # between two rows
+MARK = 30, 16           # the room for a mark
 MANY = 12               # with more curves than these across a cut, a picture that scrolls is easier to read
-NEAR = 2                # Graphviz rounds where a curve meets a box
 SLACK = 1.12            # a picture that is a little too wide is shown a little smaller
 ROOM = 12, 26, 12, 8    # around what stands in a block
 
@@ -16,30 +15,57 @@ ROOM = 12, 26, 12, 8    # around what stands in a block
 def wrapped(layout: Layout, width: float, blocks: Mapping[str, str]) -> Layout:
     """Cut a layout into rows of about this width, if that keeps it readable; `blocks` tells in which block something stands."""
     cuts = _cuts(layout, width, blocks)
-    result, top, right = Layout(), 0.0, 0.0
-    open_ends: dict[tuple[str, str, str], list[Point]] = {}           # what the row above leaves open at its right end
-    for (_, low), (high, _) in pairwise([(0, float("-inf")), *cuts, (float("inf"), 0)]):
-        boxes = {id: box for id, box in layout.boxes.items() if low <= box.x < high}
-        pieces = {key: part for key, points in layout.curves.items() if (part := _between(points, low, high))}
-        frame = around([*(box.grown(*ROOM) if id in blocks else box for id, box in boxes.items()),
-                        *(Box(x, y, 0, 0) for points in pieces.values() for x, y in along(points))])
-        returning = sorted(open_ends, key=lambda key: pieces[key][0][1])
-        top += (GAP + WIRE * len(returning)) * bool(returning)
+    result, top = Layout(), 0.0
+    curves = {key: whole for key, (whole,) in layout.curves.items()}
+    row = {id: sum(box.x > left for left, _ in cuts) for id, box in layout.boxes.items()}
+    for number in range(len(cuts) + 1):
+        boxes = {id: box for id, box in layout.boxes.items() if row[id] == number}
+        pieces = {key: points for key, points in curves.items() if row[key[1]] == row[key[2]] == number}
+        framed = [around([box for id, box in boxes.items() if blocks.get(id) == block]).grown(*ROOM)
+                  for block in {blocks[id] for id in boxes if id in blocks}]
+        places = _Places([*boxes.values()], framed, [point for points in pieces.values() for point in along(points)])
+        leaving: dict[tuple[str, str], list[Point]] = {}              # one for all that a lane of a part sends to other rows
+        for key, points in curves.items():
+            ends = row[key[1]], row[key[2]]
+            if number == ends[0] != ends[1]:
+                if key[:2] not in leaving:
+                    leaving[key[:2]] = places.stub(points[0], 1)
+                pieces[key] = leaving[key[:2]]
+            elif number == ends[1] != ends[0]:
+                pieces[key] = places.stub(points[-1], -1)
+        frame = around([*places.boxes, *framed, *(Box(x, y, 0, 0) for x, y in places.points)])
         dx, dy = -frame.x, top - frame.y
         result.boxes |= {id: box.moved(dx, dy) for id, box in boxes.items()}
         for key, points in pieces.items():
-            points = [(x + dx, y + dy) for x, y in points]
-            if key in open_ends:
-                before, rank = open_ends.pop(key), returning.index(key)     # the uppermost is the outermost: none cross
-                out, below, into = right + 4 + WIRE * (len(returning) - rank), top - GAP / 2 - WIRE * rank, -12 - WIRE * rank
-                start, end = before[-1], points[0]
-                points = before + rounded([start, (out, start[1]), (out, below), (into, below), (into, end[1]), end]) + points[1:]
-            result.curves[key] = points
-            if layout.curves[key][-1][0] > high + NEAR:
-                open_ends[key] = points
-        top, right = top + frame.h, frame.w
+            result.curves.setdefault(key, []).append([(x + dx, y + dy) for x, y in points])
+        top += frame.h
         result.rows.append(top)
+        top += GAP
     return result
+
+
+class _Places:
+    """Finds room for marks in a row: `boxes` and `framed` boxes and `points` of curves stand there already."""
+
+    def __init__(self, boxes: list[Box], framed: list[Box], points: list[Point]) -> None:
+        self.boxes, self.framed, self.points = boxes, framed, points
+
+    def stub(self, port: Point, side: int) -> list[Point]:
+        """A short curve from a port to the right (side 1), or from the left into it (-1), with room for a mark at its loose end."""
+        (x, y), (w, h) = port, MARK
+        near = [p for p in self.points if abs(p[0] - x) < 200 and abs(p[1] - y) < 120]
+        for reach, up in sorted(((reach, up) for reach in range(12, 120, 6) for up in range(-90, 91, 9)),
+                                key=lambda place: (place[0] + 2 * abs(place[1]), place)):
+            end, middle = (x + side * reach, y + up), x + side * reach / 2
+            mark = Box(end[0] - w * (side < 0), end[1] - h / 2, w, h)
+            stub = [port, (middle, y), (middle, end[1]), end]
+            way, room = along(stub), mark.grown(2, 1, 2, 1)
+            if not (any(mark.meets(box) for box in (*self.boxes, *self.framed)) or any(room.holds(p) for p in near)
+                    or any(box.holds(p) for box in self.boxes for p in way[1:])):
+                break
+        self.boxes = [*self.boxes, mark]
+        self.points = self.points + way[1:]
+        return stub if side > 0 else stub[::-1]
 
 
 def _cuts(layout: Layout, width: float, blocks: Mapping[str, str]) -> list[tuple[float, float]]:
@@ -52,7 +78,7 @@ def _cuts(layout: Layout, width: float, blocks: Mapping[str, str]) -> list[tuple
         end = max(end, box.right)
     if end - begin <= width * SLACK:
         return []
-    crossing = [sum(points[0][0] < (a + b) / 2 < points[-1][0] for points in layout.curves.values()) for a, b in gaps]
+    crossing = [sum(whole[0][0] < (a + b) / 2 < whole[-1][0] for whole, in layout.curves.values()) for a, b in gaps]
     dear = []                                       # a row ends best behind a result, and not inside a block
     for i, (a, _) in enumerate(gaps):
         sides = [{blocks.get(id) for id, box in boxes if (box.x < a) == left} - {None} for left in (True, False)]
@@ -65,27 +91,3 @@ def _cuts(layout: Layout, width: float, blocks: Mapping[str, str]) -> list[tuple
         best.append(min((cost + here + 5 * (w / width) ** 2 + 1000 * (w > width), [*cuts, i]) for w, cost, cuts in row))
     cuts = best[-1][1][:-1]
     return [gaps[i] for i in cuts] if all(crossing[i] <= MANY for i in cuts) else []
-
-
-def _between(points: list[Point], low: float, high: float) -> list[Point]:
-    """The part of a curve between two places; empty if there is none, one point where it only begins or ends there."""
-    if points[0][0] > high + NEAR or points[-1][0] < low - NEAR:
-        return []
-    for x, later in ((low, True), (high, False)):
-        at = next((i for i in range(0, len(points) - 3, 3) if points[i][0] < x <= points[i + 3][0]), None)
-        if at is not None:
-            first, second = _split(points[at:at + 4], x)
-            points = second + points[at + 4:] if later else points[:at] + first
-    return points[:1] if points[0][0] > high - NEAR else points[-1:] if points[-1][0] < low + NEAR else points
-
-
-def _split(piece: list[Point], x: float) -> tuple[list[Point], list[Point]]:
-    """One Bézier piece as two, cut where it crosses `x`."""
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        t = (low + high) / 2
-        levels = [piece]
-        while len(levels[-1]) > 1:
-            levels.append([(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairwise(levels[-1])])
-        low, high = (t, high) if levels[-1][0][0] < x else (low, t)
-    return [level[0] for level in levels], [level[-1] for level in reversed(levels)]
