@@ -36,9 +36,9 @@ ALSO = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "
 NUMBERS_AS_TENSORS = re.compile(r"(add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|copy)_?$")
 NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.bool_, type(NotImplemented)))     # a formula's, not a user's
 # Where NumPy takes what PyTorch refuses, a call is parsed at once; none of these is called often enough to notice.
-STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|fill_|flip|"
-                    r"full|full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|normal|"
-                    r"repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
+STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|cross|fill_|"
+                    r"flip|full|full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|"
+                    r"normal|repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
 FLAGS = ("keepdim", "descending", "largest")        # a number in one's place is parsed at once, too
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
 kinds: dict[str, Any] = {}
@@ -314,14 +314,15 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
     strict, has_flag = STRICT.match(full_name), re.search(f"bool ({'|'.join(FLAGS)})", signatures)
+    numbers = (int, float, bool) if re.match(r"function\|\w+\(Tensor input", signatures) else ()      # to be refused as the first argument
     no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = kwargs
         if rename and kwargs:
             given = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
-        if strict or has_flag and (kwargs or len(args) > 2) and any(value.__class__ is not bool for value in (
-                *args[2:], *(kwargs[flag] for flag in FLAGS if flag in kwargs))):
+        if strict or args and args[0].__class__ in numbers or has_flag and (kwargs or len(args) > 2) and any(
+                value.__class__ is not bool for value in (*args[2:], *(kwargs[flag] for flag in FLAGS if flag in kwargs))):
             problem = refusal(full_name, args, kwargs)
             if problem is not None:
                 raise problem

@@ -170,7 +170,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """A tensor of one number; its dtype follows the number unless given."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtypes.number_dtype(value) if dtype is None else pick_dtype(dtype, device)
-    return finish(np.full(sizes_of(tuple(size)), dtypes.number_in(value, d)), requires_grad)
+    return finish(np.full(sizes_of(tuple(size)), dtypes.filling(value, d)), requires_grad)
 
 
 def _like(name: str, make: Callable) -> Callable:
@@ -184,7 +184,8 @@ def _like(name: str, make: Callable) -> Callable:
 
 
 zeros_like, ones_like, empty_like, full_like = (
-    _like("zeros", np.zeros), _like("ones", np.ones), _like("empty", np.empty), _like("full", np.full))
+    _like("zeros", np.zeros), _like("ones", np.ones), _like("empty", np.empty),
+    _like("full", lambda shape, value, d: np.full(shape, dtypes.filling(getattr(value, "array", value), d))))
 
 
 def _new(name: str, make: Callable) -> None:

@@ -83,10 +83,15 @@ def to_numpy(d: Any) -> np.dtype:
     return python.numpy
 
 
+def scalar_type(array: np.ndarray) -> str:
+    """C++'s name of an array's type, which most texts have: ``Float``."""
+    return of_numpy[array.dtype].scalar_type
+
+
 def refuse(array: np.ndarray, kinds: str, kernel: str) -> None:
     """Raise where PyTorch has no such kernel for an array's type: one of `kinds`, of "b" (bool), "i", "u" and "f"."""
     if array.dtype.kind in kinds:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy[array.dtype].scalar_type}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(array)}'")
 
 
 _CPP_NUMBERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float16": "c10::Half",
@@ -94,7 +99,7 @@ _CPP_NUMBERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32
 
 
 def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
-    """A number in a type, as a 0-d array. (A negative number wraps around in an unsigned type.)
+    """A number in a type, as a 0-d array. (A negative whole number wraps around in an unsigned type.)
 
     Raises
     ------
@@ -103,10 +108,15 @@ def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
     """
     if value.__class__ in _NUMBERS and value and d.kind != "b" and not (d.kind == "f" and not math.isfinite(value)):
         limits = np.finfo(d) if d.kind == "f" else np.iinfo(d)
-        low, high = (float(limits.min), float(limits.max)) if d.kind == "f" else (limits.min or -limits.max, limits.max)
-        if not low <= value <= high:
+        low, high = (float(limits.min), float(limits.max)) if d.kind == "f" else (limits.min, limits.max)
+        if not (-high if d.kind == "u" and isinstance(value, int) else low) <= value <= high:
             raise RuntimeError(f"value cannot be converted to type {name or _CPP_NUMBERS[d.name]} without overflow")
     return np.asarray(value).astype(d)
+
+
+def filling(value: Any, d: np.dtype) -> np.ndarray:
+    """`number_in` for a whole tensor, where PyTorch lets a float16 become infinite."""
+    return np.asarray(value).astype(d) if d == float16.numpy else number_in(value, d)
 
 
 def kind_of(d: np.dtype) -> int:
@@ -156,21 +166,21 @@ def result_type(*operands: Any) -> np.dtype:
 _NUMBERS = frozenset((int, float))
 
 
-def promote(*operands: Any, floating: bool = False) -> list[np.ndarray] | None:
+def promote(*operands: Any, floating: bool = False, fitting: bool = False) -> list[np.ndarray] | None:
     """Cast arrays and Python numbers to their common type (``floating``: integers become the default float type).
 
-    None if there is anything else among them.
+    None if there is anything else among them. ``fitting``: a number that the type cannot hold is an error.
     """
     first, last = operands[0], operands[-1]
     # x * 3 is by far the most frequent.
-    if last.__class__ in _NUMBERS and first.__class__ is np.ndarray and first.dtype.kind == "f" and len(operands) == 2:
+    if last.__class__ in _NUMBERS and first.__class__ is np.ndarray and first.dtype.kind == "f" and len(operands) == 2 and not fitting:
         return [first, np.array(last, first.dtype)]
     if not all(isinstance(x, (np.ndarray, np.generic, int, float)) for x in operands):
         return None
     d = result_type(*operands)
     if floating and d.kind != "f":
         d = _default[0].numpy
-    return [x if isinstance(x, np.ndarray) and x.dtype == d else np.asarray(x).astype(d) for x in operands]
+    return [x if isinstance(x, np.ndarray) and x.dtype == d else number_in(x, d) if fitting else np.asarray(x).astype(d) for x in operands]
 
 
 class device:

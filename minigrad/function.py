@@ -34,6 +34,7 @@ from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this 
 
 from . import dtype as dtypes
 from . import reasons
+from .arguments import NUMBERS_AS_TENSORS
 from .grad_mode import state
 from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
@@ -168,7 +169,7 @@ class Op:
         self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
         self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
         self.params, self.keyword_only, self.defaults = _parameters(kernel)
-        self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar)_?$", "", self.name)     # PyTorch's name of the function
+        self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar|rounded)_?$", "", self.name)     # PyTorch's name of the function
         self.several = outputs == "list" or len(outputs) > 1
         self.number_form = self.number = self.plain = self.node_name = self.original = None
         self.number_always, self.saves = False, saves
@@ -549,8 +550,8 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     else:
         others = " or ".join(f"isinstance({n}, Tensor)" for n in operation.tensor_params[1:])
         entry = (f"if not isinstance({first}, Tensor):\n" + (f"    if not ({others}):\n    " if others else "") +
-                 f"    return {plain} if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}) else "
-                 f"reject(op, {first})\n" +
+                 f"    if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}):\n"
+                 f"        {'    ' * bool(others)}return {plain}\n    {'    ' * bool(others)}reject(op, {first})\n" +
                  (f"    {first} = as_tensor({first})\n" if others else ""))
     inline = not operation.view and not operation.several and operation.formulas
     if operation.view == "alias":
@@ -686,13 +687,14 @@ def wrong_operand(operation: Op, *values: Any) -> TypeError:
 
 
 def reject(operation: Op, first: Any) -> None:
-    """Refuse a call without any tensor or array."""
-    raise wrong_type(operation, operation.params[0], first)
+    """Refuse a call without any tensor or array, but for two numbers where PyTorch takes a number for a tensor."""
+    if not (NUMBERS_AS_TENSORS.match(operation.title) and isinstance(first, (int, float))):
+        raise wrong_type(operation, operation.params[0], first)
 
 
 def not_differentiable(array: np.ndarray) -> RuntimeError:
     """The error for a recorded result of a type that no gradient can have."""
-    return RuntimeError(f"Autograd not support dtype: {dtypes.of_numpy[array.dtype].scalar_type}")
+    return RuntimeError(f"Autograd not support dtype: {dtypes.scalar_type(array)}")
 
 
 def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:

@@ -91,7 +91,7 @@ def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) ->
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(np.broadcast_shapes(array.shape, target.shape))}")
     if array.dtype is not target.dtype and dtypes.kind_of(array.dtype) > dtypes.kind_of(target.dtype):
-        names = [dtypes.of_numpy[a.dtype].scalar_type for a in (array, target)]
+        names = [dtypes.scalar_type(a) for a in (array, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
     if not overlapping:
         check_overlap(target)
@@ -108,10 +108,15 @@ def check_result(tensor: Tensor, *arrays: np.ndarray) -> None:
     check_write(tensor, array, overlapping=True)
 
 
+def is_expanded(target: np.ndarray) -> bool:
+    """Whether one memory place stands for several elements."""
+    return bool(0 in target.strides and target.size and any(
+        stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)))
+
+
 def check_overlap(target: np.ndarray) -> None:
     """Refuse to write where one memory place stands for several elements."""
-    if 0 in target.strides and target.size and any(
-            stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape, strict=True)):
+    if is_expanded(target):
         raise RuntimeError(reasons.OVERLAP)
 
 

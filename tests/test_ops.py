@@ -119,7 +119,7 @@ def test_the_table_is_complete():
 
 def test_writing_in_place_gives_the_same_derivatives():
     for name, op in sorted(OPS.items()):
-        if not (op.inplace and op.formulas and len(op.tensor_params) == 1 and len(op.params) == 1 and op.promote):
+        if name[0] == "_" or not (op.inplace and op.formulas and len(op.tensor_params) == 1 and len(op.params) == 1 and op.promote):
             continue
         x = values(P, 1) if name in ("log_", "sqrt_", "rsqrt_", "log2_", "log10_", "log1p_", "reciprocal_") else values("unit", 1)
         if name == "acosh_":

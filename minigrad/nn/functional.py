@@ -51,7 +51,7 @@ def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: floa
     if mode != "constant":
         raise NotImplementedError(f"minigrad's pad has no mode {mode!r}" if mode in ("reflect", "replicate", "circular") else
                                   f"Unrecognised padding mode {mode}")
-    return views.constant_pad_nd(input, tuple(pad), 0 if value is None else value)
+    return views.constant_pad_nd(input, tuple(pad), 0 if value is None else float(value))
 
 
 @op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"),

@@ -1,6 +1,7 @@
 """Choices by mask or bound, comparisons, and operations on bits."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse
 from ..function import Operand, op, public, shape_error
+from ..inplace import is_expanded
 from ..tensor import Tensor, wrap
 
 
@@ -32,7 +34,7 @@ def zeros_of(x: Any) -> Any:
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad))
 def _where(condition: Tensor, self, other):
-    self, other = dtypes.promote(self, other)
+    self, other = dtypes.promote(self, other, fitting=True)
     try:
         return np.where(condition, self, other)
     except ValueError:
@@ -44,6 +46,10 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """``input`` where the condition holds, else ``other``; a slope of the side not taken that is infinite still makes NaN."""
     if input is None and other is None:
         return tuple(wrap(np.ascontiguousarray(i)) for i in np.nonzero(condition.array))
+    if isinstance(condition, Tensor) and condition.array.dtype == np.uint8:
+        reasons.warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+                          "PyTorch. Use a boolean condition instead.")
+        condition = wrap(condition.array != 0)
     if isinstance(condition, Tensor) and condition.array.dtype.kind != "b":
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            + condition.dtype.scalar_type)
@@ -55,8 +61,23 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 Tensor.where = lambda self, condition, other: where(condition, self, other)
 
 
+def one_number(value: Any, target: np.ndarray, name: str) -> np.ndarray:
+    """The number, or 0-d array, that an operation writes everywhere, in the target's type."""
+    if np.ndim(value):
+        raise RuntimeError(f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+    return dtypes.number_in(value, target.dtype)
+
+
+def warn_of_expanded(target: np.ndarray, name: str, example: str = "mask] = scalar") -> None:
+    """PyTorch still writes where one place in memory stands for several elements, by old operations."""
+    if is_expanded(target):
+        warnings.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+                      f"This also applies to advanced indexing e.g. tensor[{example}", stacklevel=5)
+
+
 def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """In place PyTorch names the target's size first, else the mask's."""
+    warn_of_expanded(target, "masked_fill_")
     if reasons.sizes_differ(target.shape, mask.shape):
         raise shape_error(target, mask)
 
@@ -66,13 +87,11 @@ def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
 @checked_by(_mask_fits, inplace=True)
 def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
-    if np.ndim(value):
-        raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                           f"{value.ndim} dimension(s).")
+    value = one_number(value, self, "masked_fill_")
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
     try:
-        return np.array(np.where(mask, dtypes.number_in(value, self.dtype), self), order="C")
+        return np.array(np.where(mask, value, self), order="C")
     except ValueError:
         raise shape_error(mask, self) from None
 
@@ -105,7 +124,7 @@ def _clipped(self, low, high):
     bounds = [x for x in (low, high) if x is not None]
     if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    self, *bounds = dtypes.promote(self, *bounds)
+    self, *bounds = dtypes.promote(self, *bounds, fitting=True)
     try:
         out = np.maximum(self, bounds[0]) if low is not None else self
         return np.minimum(out, bounds[-1]) if high is not None else out
@@ -198,7 +217,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, r"\ll", "lshi
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, r"\gg", "rshift_cpu", "bf", "__rshift__")
 
 
-@op(inplace=True)
+@op(promote="same", inplace=True)
 def bitwise_not(self: Tensor):
     """``~self``, elementwise."""
     refuse(self, "f", "bitwise_not_cpu")

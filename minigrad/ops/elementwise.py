@@ -11,7 +11,6 @@ from .. import dtype as dtypes
 from ..dtype import refuse
 from ..function import PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
-from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .choices import checked_by, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
 
@@ -29,7 +28,7 @@ def _factor(array: np.ndarray, alpha: float) -> Any:
     """`alpha` in the type of the result: of masks True, as in PyTorch."""
     if array.dtype.kind != "f" and isinstance(alpha, float):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return array.dtype.type(alpha)
+    return dtypes.number_in(alpha, array.dtype)
 
 
 def _no_bool(self: Any, other: Any, alpha: float = 1) -> None:
@@ -102,7 +101,15 @@ def _whole_quotient(self: np.ndarray, other: Any, kernel: Callable, name: str) -
     self=lambda grad: grad, other=lambda grad, self, other: -grad * _div_rounded(self, other, "floor"))
 def remainder(self, other):
     """The remainder of division, with the sign of the divisor."""
-    return _whole_quotient(self, other, np.mod, "remainder_cpu")
+    return _whole_quotient(self, other, _modulo, "remainder_cpu")
+
+
+def _modulo(self: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """``np.mod``, but for a remainder of zero: that has the dividend's sign."""
+    if self.dtype.kind != "f":
+        return np.mod(self, other)
+    rest = np.fmod(self, other)
+    return np.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
 
 
 @op(node="FmodBackward1", scalar="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
@@ -120,7 +127,7 @@ def not_implemented(name: str) -> None:
 @op(node="torch::autograd::NotImplemented", tex=r"{number} \bmod {self}", promote="same",
     self=lambda grad: not_implemented("aten::remainder"))
 def _remainder_of_number(self, number: Operand):
-    return _whole_quotient(number, self, np.mod, "remainder_cpu")
+    return _whole_quotient(number, self, _modulo, "remainder_cpu")
 
 
 @op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
@@ -197,11 +204,11 @@ def _power(base, exponent):
     return (base.astype(np.int64) if base.dtype.kind == "b" else base) ** exponent
 
 
-@op(tex="{self}^{{{exponent}}}", node="PowBackward0", inplace=True,
+@op(tex="{self}^{{{exponent}}}", node="PowBackward0", promote="same", inplace=True,
     self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (_double(exponent) * pow(self, _double(exponent) - 1)))
 def _pow_scalar(self, exponent):
     fits = self.dtype.kind == "f" or not isinstance(exponent, float)
-    return arranged(_power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent), self)
+    return _power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent)
 
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward1", promote="same", inplace=True,
@@ -323,7 +330,7 @@ def _sigmoid_backward(grad_output, output):
     return grad_output * (1 - output) * output
 
 
-@op(inplace=True, tex=r"\ln \frac{{{self}}}{{1 - {self}}}", self=lambda grad, self, eps: _logit_gradient(grad, self, eps))
+@op(promote="same", inplace=True, tex=r"\ln \frac{{{self}}}{{1 - {self}}}", self=lambda grad, self, eps: _logit_gradient(grad, self, eps))
 def logit(self, eps=None):
     """The inverse of sigmoid; with `eps`, of numbers limited to [eps, 1 - eps]."""
     x = self if self.dtype.kind == "f" else self.astype(dtypes.get_default_dtype().numpy)
@@ -343,7 +350,7 @@ def _steps(name: str, kernel: Callable, doc: str, tex: str, *aliases: str, refus
             refuse(self, "b", refused)
         return kernel(self)
     function.__name__, function.__doc__ = name, doc + ", elementwise."
-    return op(*aliases, tex=tex, inplace=True, saves=saves, self=lambda grad: zeros_of(grad))(function)
+    return op(*aliases, tex=tex, promote="same", inplace=True, saves=saves, self=lambda grad: zeros_of(grad))(function)
 
 
 def _signs(array):
@@ -361,7 +368,8 @@ _round = _steps("_round", np.round, "The nearest whole number, halves to even", 
                 refused="round_vml_cpu")
 
 
-@op(node="RoundBackward1", inplace=True, tex=r"\operatorname{{round}}_{{{decimals}}}({self})", self=lambda grad: zeros_of(grad))
+@op(node="RoundBackward1", promote="same", inplace=True, tex=r"\operatorname{{round}}_{{{decimals}}}({self})",
+    self=lambda grad: zeros_of(grad))
 def _round_decimals(self, decimals):
     return np.round(self, decimals)
 
@@ -375,14 +383,14 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 Tensor.round_ = lambda self, *, decimals=0: self._round_decimals_(decimals) if decimals else self._round_()
 
 
-@op(inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
+@op(promote="same", inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
 def frac(self):
     """What is left of the integer part."""
     refuse(self, "biu", "frac_cpu")
     return self - np.trunc(self)
 
 
-@op("absolute", "__abs__", tex=r"|{self}|", inplace=True, self=lambda grad, self: grad * sgn(self))
+@op("absolute", "__abs__", tex=r"|{self}|", promote="same", inplace=True, self=lambda grad, self: grad * sgn(self))
 def abs(self):
     """Absolute value; the slope at 0 is 0."""
     refuse(self, "b", "abs_cpu")
@@ -412,7 +420,7 @@ def _threshold_backward(grad_output, self, threshold):
     return without(grad_output, self <= threshold)
 
 
-@op(inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))
+@op(promote="same", inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))
 def nan_to_num(self, nan=None, posinf=None, neginf=None):
     """Numbers in place of NaN (0) and infinities (the largest and smallest)."""
     return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf) if self.dtype.kind == "f" else self.copy()
@@ -427,7 +435,7 @@ def _over_square(x: Any, y: Any) -> Any:
 
 @op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
     self=lambda grad, self, other: grad * other * _over_square(self, other),
-    other=lambda grad, self, other: grad * -self * _over_square(self, other))
+    other=lambda grad, self, other: grad * neg(self) * _over_square(self, other))
 def atan2(self, other: Tensor):
     """The angle of the point (other, self), in radians."""
     return np.arctan2(self, other)
@@ -543,7 +551,7 @@ def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
     if np.ndim(value):
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return np.full_like(self, dtypes.number_in(value, self.dtype))
+    return np.full_like(self, dtypes.filling(value, self.dtype))
 
 
 @op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad), src=lambda grad: grad)

@@ -12,13 +12,14 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..arguments import typename
+from ..dtype import scalar_type
 from ..function import Operand, op, public, shape_error
-from ..strides import arranged
+from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
-from .choices import masked_fill
+from .choices import checked_by, masked_fill, one_number, warn_of_expanded
 from .elementwise import not_implemented
 from .joining import cat
-from .views import _alias, broadcast_to, expand, reshape, select, slice, unsqueeze, view
+from .views import _alias, broadcast_to, check_storage, expand, reshape, select, slice, unsqueeze, view
 
 # Indexing --------------------------------------------------------------------------------
 
@@ -78,6 +79,8 @@ def _checked(array, indices):
             bad = i[(i < -size) | (i >= size)] if i.size else i
             if bad.size and 0 not in array.shape:
                 raise IndexError(f"index {bad.flat[0]} is out of bounds for dimension {count} with size {size}")
+            if bad.size:        # of a tensor without elements PyTorch looks nothing up
+                i[...] = 0
             position += 1
             count += 1
     try:
@@ -90,9 +93,16 @@ def _checked(array, indices):
         raise IndexError(text) from None
 
 
+def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate: bool) -> None:
+    warn_of_expanded(target, "index_put_", "indices] = tensor")
+    if values.size == 1 and _is_one_mask(indices):
+        warn_of_expanded(target, "masked_fill_")
+
+
 @op(node="IndexPutBackward0", inplace="overlapping", tex="{self}",
     self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
+@checked_by(_put_fits, inplace=True)
 def _index_put(self, indices: Operand, values, accumulate):
     out = self.copy()
     place = _array_index(indices)
@@ -105,7 +115,7 @@ def _index_put(self, indices: Operand, values, accumulate):
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
                            f"shape {list(target.shape)}")
     if values.dtype != self.dtype and not (values.size == 1 and not accumulate and _is_one_mask(indices)):
-        names = [dtypes.of_numpy[a.dtype].scalar_type for a in (self, values)]
+        names = [scalar_type(a) for a in (self, values)]
         raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
                            "source.".format(*names))
     if accumulate:
@@ -241,11 +251,13 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:
         return
+    if isinstance(key, Tensor) and key.ndim and key.array.dtype == np.uint8 and (not isinstance(value, Tensor) or value.numel() == 1):
+        self.masked_fill_(key, value)       # refuses
     target, indices = (unsqueeze(self, 0), ()) if key is True else _basic_index(self, key)
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.integer)):
             raise TypeError(f"can't assign a {typename(value)} to a torch.{self.dtype.scalar_type}Tensor")
-        value = wrap(np.asarray(value, self.array.dtype))
+        value = wrap(dtypes.filling(value, self.array.dtype))
     sizes = tuple(value.shape)
     if sizes != tuple(target.shape):        # PyTorch drops leading ones of the value
         lead = next((i for i, n in enumerate(sizes) if n != 1), len(sizes))
@@ -276,12 +288,14 @@ Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem,
 
 def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str, src: np.ndarray | None = None) -> tuple:
     """An index tuple that takes ``index[i][j][k]`` for the coordinate `dim` and i, j, k for the others."""
-    if index.dtype.kind not in "iu":
+    dim = check_dim(dim, array.ndim)
+    if index.size and scalar_type(index) not in ("Int", "Long"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if src is not None and src.dtype != array.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if index.ndim != array.ndim and index.size and (index.ndim or 1) != (array.ndim or 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if name == "gather" else "self")
                            + " tensor")
-    dim = check_dim(dim, array.ndim)
     too_large = index.size and any(d != dim and n > size for d, (n, size) in enumerate(zip(index.shape, array.shape)))
     if src is not None and index.size:
         too_large = too_large or any(n > (src.shape[check_dim(d, src.ndim)] if src.ndim else 1) for d, n in enumerate(index.shape))
@@ -299,7 +313,7 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
     size = array.shape[dim] if array.ndim else 1
     bad = index[(index < (-size if name == "index_fill_" else 0)) | (index >= size)]
     if bad.size:
-        if name == "index_select" or name == "index_add" and array.ndim < 2:
+        if name == "index_select" or name == "index_add_" and array.ndim < 2:
             raise IndexError("index out of range in self")
         raise (IndexError if name in ("index_fill_", "index_copy_") else RuntimeError)(
             f"{'index_copy_(): ' * (name == 'index_copy_')}index {bad.flat[0]} is out of bounds for dimension {dim} with size {size}")
@@ -320,18 +334,16 @@ def gather(self, dim, index: Tensor, *, sparse_grad=False):
     return np.array(self[place], order="C") if self.ndim else np.broadcast_to(self, index.shape).copy()
 
 
-def _scattered(self, dim, index, src, write, name="scatter"):
+def _scattered(self, dim, index, src, write):
     source = isinstance(src, np.ndarray)
-    place, dim = _along(index, dim, self, name, src if source else None)
+    place, dim = _along(index, dim, self, "scatter", src if source else None)
     out = self.copy()
     if not index.size:
         return out
     if source:
-        if src.dtype != self.dtype:
-            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
         src = src[tuple(builtins.slice(n) for n in index.shape)] if src.ndim else src
     else:
-        src = self.dtype.type(src)
+        src = dtypes.number_in(src, self.dtype)
     if self.ndim:
         write(out, place, src)
     else:
@@ -387,21 +399,43 @@ def _warn_of_reduce(src: Any) -> None:
 
 @op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
     self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
-def scatter_add(self, dim, index: Tensor, src):
+def scatter_add(self, dim, index: Tensor, src: Tensor):
     """A copy with ``out[index[i][j]][j] += src[i][j]`` (for dim 0); several indices at one place add up."""
-    return _scattered(self, dim, index, src, np.add.at, "scatter_add")
+    return _scattered(self, dim, index, src, np.add.at)
 
 
-def _rows(self, dim, index, name):
-    dim = check_dim(dim, self.ndim)
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
-    if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
+# What is said of an index of another type (PyTorch's names of those that fit) and of one with more dimensions.
+_ROWS = {
+    "index_select": ("Int Long", RuntimeError, "index_select(): Expected dtype int32 or int64 for index",
+                     IndexError, "index_select(): Index is supposed to be a vector"),
+    "index_fill_": ("Long", IndexError, "index_fill_(): Expected dtype int64 for index.", RuntimeError, "Index has to be a vector/scalar"),
+    "index_copy_": ("Long", RuntimeError, "index_copy_(): Expected a long tensor for index, but got {0}",
+                    IndexError, "index_copy_(): Index should have dimension 1 or 0 (got {1})"),
+    "index_add_": ("Int Long", RuntimeError, "index_add_(): Expected dtype int32/int64 for index but got: {0}",
+                   IndexError, "index_add_(): Index is supposed to be a vector, but got dim: {1} with type: {0} and size: {2}"),
+}
+
+
+def _rows(self, dim, index, name, source=None):
+    """The place of the slices at the given indices along a dimension, or PyTorch's words for what does not fit."""
+    dim, kind = check_dim(dim, self.ndim), scalar_type(index)
+    types, type_error, type_text, shape_error, shape_text = _ROWS[name]
+    for wrong, error, text in ((index.ndim > 1, shape_error, shape_text), (kind not in types.split(), type_error, type_text)):
+        if wrong:
+            raise error(text.format(kind, index.ndim, list(index.shape)))
+    if source is not None:
+        _source_fits(self, dim, index, source, name)
+    index = index.reshape(-1)
     if name == "index_select":
         _check_rows(self, dim, index)
-    _in_range(index.reshape(-1), dim, self, name)
-    return (builtins.slice(None),) * dim + (index.reshape(-1),) if self.ndim else ()
+    elif not self.size:
+        if name != "index_add_":        # PyTorch first makes a view with as many rows as there are indices
+            full = strides_of(np.empty([n or 1 for n in self.shape], self.dtype))
+            sizes, strides = ((*values[:dim], put, *values[dim + 1:]) for values, put in ((self.shape, index.size), (full, 0)))
+            check_storage(sizes, strides, 0, self.itemsize, 0)
+        index = index[:0]
+    _in_range(index, dim, self, name)
+    return (builtins.slice(None),) * dim + (index,) if self.ndim else ()
 
 
 def _check_rows(array, dim, index):
@@ -424,13 +458,16 @@ def index_select(self, dim, index: Tensor):
 
 def _source_fits(self, dim, index, source, name):
     """What PyTorch says of slices that cannot be put at the given indices."""
-    dim = check_dim(dim, self.ndim)
     added, counts = name == "index_add_", source.shape[dim] if dim < source.ndim else 1
     sides = [shape[:dim] + shape[dim + 1:] for shape in (self.shape, source.shape)]
-    names = [dtypes.of_numpy[x.dtype].scalar_type for x in (self, source)]
+    names = [scalar_type(x) for x in (self, source)]
     if not added and self.ndim and source.ndim and self.ndim != source.ndim:
         raise IndexError(f"{name}(): When source and destination are not scalars, their dimensionality must match. Source "
                          f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})")
+    if added and not source.ndim and index.size != 1:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not added and not source.ndim and index.size != 1:
+        raise IndexError(f"{name}(): When source is scalar, index should have one element (got {index.size})")
     if names[0] != names[1]:
         raise RuntimeError(f"{name}(): self ({names[0]}) and source ({names[1]}) must have the same scalar type" if added else
                            f"{name}(): self and source expected to have the same dtype, but got (self) {names[0]} and (source) {names[1]}")
@@ -442,7 +479,7 @@ def _source_fits(self, dim, index, source, name):
         raise (RuntimeError if added else IndexError)(
             f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim){':' if added else ''} ({counts})"
             + (f", for dim: {dim}" if added else ""))
-    if added and sides[0] != sides[1]:
+    if added and (sides[0] != sides[1] or not self.ndim and source.ndim):
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                            f"{list(self.shape)} source.shape = {list(source.shape)}")
 
@@ -452,9 +489,9 @@ def _source_fits(self, dim, index, source, name):
     source=lambda grad, dim, index, source, source_dim, alpha: index_select(grad, dim, index) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
-    _source_fits(self, dim, index, source, "index_add_")
-    out = self.copy()
-    np.add.at(out, _rows(self, dim, index, "index_add"), source if alpha == 1 else source * alpha)
+    place, out = _rows(self, dim, index, "index_add_", source), self.copy()
+    if out.size:
+        np.add.at(out, place, source.reshape(out[place].shape) if alpha == 1 else source.reshape(out[place].shape) * alpha)
     return out
 
 
@@ -463,20 +500,18 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
     source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
-    _source_fits(self, dim, index, source, "index_copy_")
-    out = self.copy()
-    out[_rows(self, dim, index, "index_copy_")] = source
+    place, out = _rows(self, dim, index, "index_copy_", source), self.copy()
+    out[place] = source.reshape(out[place].shape) if self.ndim else source.reshape(-1)[-1]
     return out
 
 
 @op(node="IndexFillBackward1", scalar="IndexFillBackward0", inplace="overlapping",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
+@checked_by(lambda target, *given: warn_of_expanded(target, "index_fill_"), inplace=True)
 def index_fill(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
-    if np.ndim(value):
-        raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                           f"{value.ndim} dimension(s).")
+    value = one_number(value, self, "index_fill_")
     out = self.copy(order="K")
     out[_rows(self, dim, index, "index_fill_")] = value
     return out
@@ -496,7 +531,7 @@ def _take_backward(grad: Any, shape: tuple, index: Any) -> Any:
 def take(self, index: Tensor):
     """The elements of the flattened tensor at the given indices."""
     if index.dtype.kind not in "iu":
-        raise RuntimeError("take(): Expected a long tensor for index, but got " + dtypes.of_numpy[index.dtype].scalar_type)
+        raise RuntimeError("take(): Expected a long tensor for index, but got " + scalar_type(index))
     if self.size == 0 and index.size:
         raise IndexError("take(): tried to take from an empty tensor")
     bad = index[(index < -self.size) | (index >= self.size)]
@@ -542,10 +577,10 @@ def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           + dtypes.of_numpy[mask.dtype].scalar_type)
+                           + scalar_type(mask))
     if self.dtype != source.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
-                           f"{dtypes.of_numpy[self.dtype].scalar_type} and {dtypes.of_numpy[source.dtype].scalar_type}")
+                           f"{scalar_type(self)} and {scalar_type(source)}")
     shape = np.broadcast_shapes(self.shape, mask.shape)
     out, mask = np.array(np.broadcast_to(self, shape), order="K" if shape == self.shape else "C"), np.broadcast_to(mask, shape)
     n = int(mask.sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..dtype import refuse
+from ..dtype import refuse, scalar_type
 from ..engine import can_sum_to
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
@@ -289,7 +289,7 @@ def _inv(self):
         raise RuntimeError("linalg.inv: The input tensor A must have at least 2 dimensions.")
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.inv: Expected a floating point or complex tensor as input. Got "
-                           + dtypes.of_numpy[self.dtype].scalar_type)
+                           + scalar_type(self))
     if self.shape[-1] != self.shape[-2]:
         raise RuntimeError("linalg.inv: A must be batches of square matrices, but they are "
                            f"{self.shape[-2]} by {self.shape[-1]} matrices")

@@ -11,10 +11,10 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..dtype import refuse
+from ..dtype import refuse, scalar_type
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
-from .choices import checked_by, isnan, logical_not, masked_fill, where, zeros_of
+from .choices import checked_by, isfinite, isnan, logical_not, masked_fill, where, zeros_of
 from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
@@ -207,15 +207,20 @@ def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None
     return _prod_all(input, _dtype(dtype)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype))
 
 
-def _run(ufunc, array, dim, dtype=None):
+def _run(ufunc, array, dim, dtype=None, kernel=""):
     dim = check_dim(dim, array.ndim)
+    refuse(np.empty(0, dtype or array.dtype), "b" if kernel else "", kernel)
     array = np.ascontiguousarray(array) if array.ndim else array
     return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype or array.dtype)
 
 
-def _refuse_running(array, dim, kinds, kernel):
+def _keeps_type(array, dim, dtype, kernel):
+    """A running total in place is of the tensor's own type."""
     check_dim(dim, array.ndim)
-    refuse(array, kinds, kernel)
+    if dtype is not None and _dtype(dtype) != array.dtype:
+        names = [dtypes.of_numpy[d].cpp_name for d in (array.dtype, _dtype(dtype))]
+        raise RuntimeError("Bad in-place call: input tensor dtype {} and output tensor dtype {} should match".format(*names))
+    refuse(array, "b", kernel)
 
 
 def _backwards(run: Callable, x: Any, dim: int) -> Any:
@@ -224,10 +229,10 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
 
 
 @op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})", self=lambda grad, dim: _backwards(cumsum, grad, dim))
-@checked_by(lambda self, dim, dtype: _refuse_running(self, dim, "b", "cumsum_out_cpu"), inplace=True)
+@checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumsum_out_cpu"), inplace=True)
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
-    return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)))
+    return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)), "cumsum_out_cpu")
 
 
 def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
@@ -247,10 +252,10 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
 
 @op(inplace=True, tex=r"\operatorname{{cumprod}}_{{{dim}}}({self})",
     self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
-@checked_by(lambda self, dim, dtype: _refuse_running(self, dim, "b", "cumprod_out_cpu"), inplace=True)
+@checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumprod_out_cpu"), inplace=True)
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
-    return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)))
+    return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)), "cumprod_out_cpu")
 
 
 def _logcumsumexp_gradient(grad: Any, x: Any, result: Any, dim: int) -> Any:
@@ -358,7 +363,7 @@ def _median_all(self):
     if self.size:
         refuse(self, "b", "median_cpu")
     if not self.size or np.isnan(self).any():
-        return self.dtype.type(math.nan)
+        return np.array(math.nan).astype(self.dtype)
     return np.partition(self, (self.size - 1) // 2, axis=None)[(self.size - 1) // 2]
 
 
@@ -461,7 +466,17 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """Whether elements differ by at most ``atol + rtol * |other|``."""
     if input.dtype != other.dtype:
         raise RuntimeError(f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
-    return wrap(np.asarray(np.isclose(input.array, other.array, rtol, atol, equal_nan)))
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
+    close = input == other
+    if equal_nan and input.is_floating_point():
+        close |= isnan(input) & isnan(other)
+    if rtol or atol:
+        input, other = (x if x.is_floating_point() else x.to(dtypes.get_default_dtype()) for x in (input, other))
+        allowed, actual = atol + abs(rtol * other), abs(input - other)
+        close |= isfinite(actual) & (actual <= allowed)
+    return close
 
 
 @public()
@@ -577,7 +592,7 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
 def _vector_norm(self, ord, dim, keepdim):
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-                           + dtypes.of_numpy[self.dtype].scalar_type)
+                           + scalar_type(self))
     size = np.abs(self)
     if ord in (math.inf, -math.inf):
         return _reduce(np.maximum if ord > 0 else np.minimum, size, dim, keepdim)
@@ -588,6 +603,9 @@ def _vector_norm(self, ord, dim, keepdim):
 
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """``(sum of |x| ** ord) ** (1 / ord)`` over all elements or some dimensions."""
+    if dtype is not None and _dtype(dtype).kind != "f":
+        raise RuntimeError("linalg.vector_norm: dtype should be floating point or complex, but got "
+                           + dtypes.of_numpy[_dtype(dtype)].scalar_type)
     return _vector_norm(x if dtype is None else x.to(dtype), ord, _as_dims(dim), keepdim)
 
 
@@ -642,7 +660,7 @@ def _shifted(array, dim, name):
     if array.dtype.kind != "f":
         where = "_lastdim" if dim >= array.ndim - 1 else ""
         raise NotImplementedError(f"\"{name}{where}_kernel_impl\" not implemented for "
-                                  f"'{dtypes.of_numpy[array.dtype].scalar_type}'")
+                                  f"'{scalar_type(array)}'")
     axis = dim if array.ndim else ()
     return np.subtract(array, np.maximum.reduce(array, axis=axis, keepdims=True, initial=-np.inf), order="C"), axis
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
-from ..dtype import Size
+from ..dtype import Size, number_in, scalar_type
 from ..engine import can_sum_to
 from ..function import PUBLIC, op, public
 from ..grad_mode import state
@@ -314,7 +314,7 @@ def expand_error(array: np.ndarray, size: tuple[int, ...]) -> RuntimeError:
     """PyTorch's text for an array that does not expand to a size."""
     shape = array.shape
     if len(shape) > len(size):
-        name = "CPUBoolType" if array.dtype == bool else f"torch.{dtypes.of_numpy[array.dtype].scalar_type}Tensor"
+        name = "CPUBoolType" if array.dtype == bool else f"torch.{scalar_type(array)}Tensor"
         return RuntimeError(f"expand({name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
                             f"greater or equal to the number of dimensions in the tensor ({len(shape)})")
     i, old, n = next((i, s, n) for i, s, n in zip(range(len(size) - 1, -1, -1), shape[::-1], size[::-1])
@@ -475,15 +475,20 @@ def _unfold_backward(grad_output, input_sizes, dim, size, step):
     return out
 
 
+def check_storage(size: tuple, stride: tuple, offset: int, itemsize: int, nbytes: int) -> None:
+    """Refuse a view that reaches beyond its storage."""
+    needed = 0 if 0 in size else (offset + 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
+    if needed > nbytes:
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
+                           f"requiring a storage size of {needed} are out of bounds for storage of size {nbytes}")
+
+
 @public()
 def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | None = None) -> Tensor:
     """A view of the storage with any shape and steps, in elements."""
     flat, itemsize = input.untyped_storage().elements(), input.array.itemsize
     offset = input.storage_offset() if storage_offset is None else storage_offset
-    needed = 0 if 0 in size else (offset + 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
-    if needed > flat.nbytes:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
-                           f"requiring a storage size of {needed} are out of bounds for storage of size {flat.nbytes}")
+    check_storage(size, stride, offset, itemsize, flat.nbytes)
     result = view_of(input, np.lib.stride_tricks.as_strided(flat[offset:], size, [s * itemsize for s in stride]))
     if state.enabled and input.requires_grad:
         node = AsStridedBackward0((gradient_edge(input),), result.array)
@@ -537,7 +542,8 @@ def constant_pad_nd(self, pad, value=0):
                            f"{len(pad)} and input of dimension {self.ndim}")
     pairs = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2]))
     kept = self[tuple(builtins.slice(builtins.max(-a, 0), n - builtins.max(-b, 0)) for n, (a, b) in zip(self.shape, pairs))]
-    return np.ascontiguousarray(np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs], constant_values=value))
+    return np.ascontiguousarray(np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs],
+                                       constant_values=number_in(value, self.dtype)))
 
 
 @op(tex=r"\operatorname{{roll}}({self})", self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))

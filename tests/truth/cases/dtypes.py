@@ -152,3 +152,33 @@ def number_floor_divided(mg):
     show(*[2.5 // mg.tensor(d, dtype=getattr(mg, t)) for d in (2, [2]) for t in ("int64", "float32", "float16", "float64", "bool", "int8")])
     show(2 // mg.tensor(2, dtype=mg.int8), True // mg.tensor([2]), np.float32(2.5) // mg.tensor(2), mg.floor_divide(2.5, mg.tensor(2)))
     show(attempt(lambda: "a" // mg.tensor(2)), attempt(lambda: np.array(2.5) // mg.tensor(2)))
+
+
+def numbers_in_types(mg):
+    """Which numbers a type takes: where one is written, chosen or compared."""
+    inf, nan = float("inf"), float("nan")
+    for name, numbers in {"uint8": [-1, -1.5, 300, -300, nan], "int8": [200, -129, inf], "int64": [1e30, -2.5], "bool": [2, nan],
+                          "float16": [70000, 1e39], "float32": [1e39, inf]}.items():
+        dtype = getattr(mg, name)
+        x, true, first = mg.tensor([1], dtype=dtype), mg.tensor([True]), mg.tensor([0])
+        for number in numbers:
+            show(name, repr(number), *map(attempt, [
+                lambda: x.clone().fill_(number), lambda: mg.full((1,), number, dtype=dtype), lambda: mg.full_like(x, number),
+                lambda: x.masked_fill(true, number), lambda: x.index_fill(0, first, number), lambda: x.scatter(0, first, number),
+                lambda: x.clone().__setitem__(0, number), lambda: x.clone().__setitem__(first, number), lambda: x.clamp(max=number),
+                lambda: mg.nn.functional.pad(x, (1, 0), value=number), lambda: x < number]))
+    x = mg.tensor([1, 2], dtype=mg.uint8)
+    show(x + 300, x - 3, x * -1, attempt(lambda: x.add(1, alpha=300)), attempt(lambda: mg.where(x > 1, x, 300)), mg.where(x > 1, x, -1))
+
+
+def median_of_nothing(mg):
+    for dtype in [mg.int64, mg.uint8, mg.float16, mg.bool]:
+        show(mg.tensor([], dtype=dtype).median())
+
+
+def running_totals_of_a_type(mg):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    for dtype in [mg.bool, mg.int32, mg.float64]:
+        for name in ["cumsum", "cumprod", "cumsum_", "cumprod_"]:
+            show(name, *[attempt(lambda: getattr(y.clone(), name)(0, dtype=dtype)) for y in (x, x.detach(), x.detach() > 1)])
+    show(attempt(lambda: x.norm(dtype=mg.int32)), attempt(lambda: (x > 1).cumsum_(0)), (x > 1).cumsum(0))

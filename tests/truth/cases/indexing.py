@@ -219,3 +219,55 @@ def iteration(mg):
          max(mg.tensor([1, 3, 2])), sorted(mg.tensor([2, 1])))
     a, b = x
     show(a, b, dict(enumerate(x)), list(zip(*x)), attempt(lambda: next(iter(mg.tensor(1)))), list(mg.zeros(0, 2)))
+
+
+def nothing_to_look_up(mg):
+    """A tensor without elements: PyTorch does not look at the indices."""
+    x, y = mg.zeros(0, 2), mg.zeros(2, 0)
+    show(x[:, [5]].shape, mg.zeros(0, 2, 3)[:, [9], [9]].shape, y[[5]].shape, y[[5], :].shape, attempt(lambda: x[[0]]),
+         attempt(lambda: x.__setitem__((slice(None), [5]), 1.0)), attempt(lambda: y[[0], [0]]))
+
+
+def rows_by_index(mg):
+    """What fits as index and source of the operations on rows."""
+    x, i, scalar, nothing = mg.zeros(3, 2), mg.tensor([0, 1]), mg.tensor(3.0), mg.zeros(0, 2)
+    for name, rows, one, many in [("index_select", [], [], []), ("index_fill", [2.0], [2.0], [2.0]),
+                                  ("index_copy", [mg.ones(2, 2)], [mg.tensor(1.0)], [mg.tensor([1.0, 2.0])]),
+                                  ("index_add", [mg.ones(2, 2)], [mg.tensor(1.0)], [mg.tensor([1.0, 2.0])])]:
+        for index in [i.int(), i.float(), i > 0, i.to(mg.uint8), i.view(1, 2), mg.tensor([9, 0]), mg.tensor([-1, 0])]:
+            show(name, attempt(lambda: getattr(x, name)(0, index, *rows)))
+        for index in [mg.tensor([0]), mg.tensor(0), mg.tensor([1]), mg.tensor([0, 0])]:
+            show(name, attempt(lambda: getattr(scalar, name)(0, index, *one)), attempt(lambda: getattr(scalar, name)(0, index, *many)))
+        show(name, attempt(lambda: getattr(x, name)(5, i, *rows)), attempt(lambda: getattr(nothing, name)(0, i, *rows)),
+             attempt(lambda: getattr(x, name)(1, i, *rows)))
+
+
+def scattering(mg):
+    """In which order scatter looks at its arguments."""
+    x, one = mg.ones(2, 3), mg.ones(1, 1).double()
+    for name in ["scatter", "scatter_add", "gather"]:
+        source = [one] * (name != "gather")
+        for dim, index in [(0, [[0.0]]), (7, [[0]]), (0, []), (0, [0]), (0, [[9]]), (0, [[True]]), (0, [[0], [0], [0]])]:
+            show(name, dim, attempt(lambda: getattr(x, name)(dim, mg.tensor(index), *source)))
+    show(attempt(lambda: x.scatter_add(0, mg.tensor([[0]]), 1.0)), attempt(lambda: x.scatter(0, mg.tensor([[0]]), one.float()[0])))
+
+
+def written_where_elements_overlap(mg):
+    """PyTorch still lets some operations do it, with a warning."""
+    x, i, mask = mg.tensor([1.0]).expand(2), mg.tensor([0]), mg.tensor([True, False])
+    show(attempt(lambda: x.masked_fill_(mask, 2)), attempt(lambda: x.index_fill_(0, i, 3.0)),
+         attempt(lambda: x.index_copy_(0, i, mg.ones(1))))
+    x[mask] = 4.0
+    x[i] = 5.0
+    show(x, attempt(lambda: x.scatter_(0, i, 1.0)), attempt(lambda: x.masked_scatter_(mask, mg.ones(2))))
+    for dtype in [mg.bool, mg.int64, mg.float32]:
+        y = mg.tensor([1], dtype=dtype).expand(2)
+        for name in ["round_", "frac_", "abs_", "neg_", "sign_", "square_", "logit_", "bitwise_not_", "exp_"]:
+            show(dtype, name, attempt(lambda: getattr(y, name)()))
+
+
+def masks_of_bytes(mg):
+    x, mask = mg.arange(3.0), mg.tensor([1, 0, 1], dtype=mg.uint8)
+    show(x[mask], mg.where(mask, x, -x), attempt(lambda: x.__setitem__(mask, 2.0)), attempt(lambda: x.masked_fill(mask, 1.0)))
+    x[mask] = mg.tensor([7.0, 8.0])
+    show(x, x[mg.tensor(1, dtype=mg.uint8)], attempt(lambda: x.masked_select(mask)))

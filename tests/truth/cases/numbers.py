@@ -1,0 +1,44 @@
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
+"""What elementwise operations make of numbers, masks, zeros and NaN."""
+from __future__ import annotations
+
+from ..harness import attempt, show
+
+
+def signs_of_zero(mg):
+    """A remainder of zero has the dividend's sign."""
+    for a in [2, -2.0, 0.5, 0.0, -0.0]:
+        for b in [0.5, -0.5, 2.0, -float("inf")]:
+            show(a, b, *[1 / r for r in (a % mg.tensor(b), mg.tensor(float(a)) % b, mg.tensor(float(a)).fmod(b), mg.tensor(float(a)) // b)])
+
+
+def two_numbers(mg):
+    """A few functions take a number for a tensor, most do not."""
+    show(mg.add(1, 2), mg.sub(2, 3.5), mg.mul(True, 3), mg.div(2, 3), mg.floor_divide(5, 3), mg.div(5, 3, rounding_mode="trunc"),
+         mg.add(1, 2, alpha=3), attempt(lambda: mg.exp(2)), attempt(lambda: mg.pow(2, 3)), attempt(lambda: mg.rsub(1, 2)))
+    x = mg.tensor([1.0, 2.0])
+    for name in ["add", "div", "pow", "remainder", "xlogy", "bitwise_and", "maximum", "eq", "lt", "fmod", "atan2", "logical_and", "hypot",
+                 "heaviside", "rsub", "logaddexp", "dist", "lerp", "mm"]:
+        show(name, attempt(lambda: getattr(mg, name)(2, x)))
+
+
+def masks_as_numbers(mg):
+    x, mask = mg.tensor([1.5, 2.0], requires_grad=True), mg.tensor([True, False])
+    for name, f in {"atan2": lambda: mg.atan2(mask, x), "atan2 of": lambda: mg.atan2(x, mask), "pow": lambda: x ** mask,
+                    "pow of": lambda: mask ** x, "true to": lambda: True ** mask, "both": lambda: mask ** mask, "number": lambda: 2 ** mask,
+                    "square": lambda: mask ** 2}.items():
+        y = attempt(f)
+        show(name, y, attempt(lambda: mg.autograd.grad(y.sum(), x)))
+
+
+def closeness(mg):
+    x, y = mg.tensor([1.0, float("nan"), float("inf")]), mg.tensor([1.0 + 2e-6, float("nan"), float("inf")])
+    for options in [{}, {"equal_nan": True}, {"rtol": 0}, {"rtol": 0, "atol": 0}, {"rtol": -1}, {"atol": -1.5}]:
+        results = [attempt(lambda: mg.isclose(a, b, **options)) for a, b in ((x, y), (x.long(), y.long()), (x > 1, y > 1))]
+        show(str(options), *results, [getattr(result, "_version", None) for result in results])
+    show(attempt(lambda: mg.isclose(x, y.double())), attempt(lambda: mg.isclose(x, y[:2])), mg.allclose(x, y, equal_nan=True))
+
+
+def nan_to_num_in_memory(mg):
+    x = mg.tensor([[[1.0, 1.0]], [[1.0, 1.0]]])
+    show(x.expand(2, -1, -1, -1).nan_to_num().stride(), mg.arange(6).view(2, 3).t().nan_to_num().stride())
