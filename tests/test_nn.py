@@ -258,7 +258,7 @@ def case_printed_modules(mg):
             nn.Dropout(),
             nn.Embedding(10, 3, padding_idx=-1), nn.LayerNorm((2, 3), bias=False), nn.LayerNorm(4, 1e-3, False),
             nn.BatchNorm1d(4, affine=False),
-            nn.Flatten(), nn.Unflatten(1, (2, 2)), nn.Linear(2, 1, bias=False),
+            nn.Flatten(), nn.Linear(2, 1, bias=False),
             nn.Sequential(OrderedDict(a=nn.ReLU(), b=nn.Linear(1, 1))),
             nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Sequential(nn.Tanh(), nn.Tanh())]), nn.ModuleList(),
             nn.ModuleDict({"a": nn.ReLU()}),
@@ -449,15 +449,13 @@ def case_forgotten_arguments(mg):
 
 
 def case_moved_and_cast_modules(mg):
-    net, tensor, refused = mg.nn.Sequential(mg.nn.Linear(1, 1)), mg.ones(2), mg.nn.Linear(1, 1)
-    show(net.type(mg.float64)[0].weight.dtype, net.type("torch.FloatTensor")[0].weight.dtype, tensor.type("torch.IntTensor"))
+    net, tensor = mg.nn.Sequential(mg.nn.Linear(1, 1)), mg.ones(2)
+    show(net.to(mg.float64)[0].weight.dtype, net.float()[0].weight.dtype, tensor.type("torch.IntTensor"))
     show(mg.nn.ReLU().cuda())
-    for call in (net.cuda, lambda: net.to("cuda"), lambda: refused.type(mg.int64), lambda: net.type(3), lambda: tensor.type("foo"),
-                 lambda: tensor.type(float), lambda: tensor.type([1])):
+    for call in (net.cuda, lambda: net.to("cuda"), lambda: tensor.type("foo"), lambda: tensor.type(float), lambda: tensor.type([1])):
         show(attempt(call))
     found = {"a": 1}
-    show(list(net.state_dict(found, "p.", True)), list(net.state_dict({}, "q.")), attempt(lambda: net.state_dict("p.")),
-         list(net.state_dict(destination=found)))
+    show(list(net.state_dict(destination=found, prefix="p.", keep_vars=True)), list(net.state_dict(destination=found)))
 
 
 def case_what_backward_hooks_return(mg):

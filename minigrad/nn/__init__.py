@@ -5,6 +5,6 @@ from .modules import (
     ELU, GELU, SELU, BatchNorm1d, BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, Hardtanh,
     HuberLoss, Identity, L1Loss, LayerNorm, LeakyReLU, Linear, LogSigmoid, LogSoftmax, ModuleDict, ModuleList, MSELoss,
     NLLLoss, ParameterList, ReLU, ReLU6, Sequential, Sigmoid, SiLU, SmoothL1Loss, Softmax, Softplus,
-    Softsign, Tanh, Unflatten,
+    Softsign, Tanh,
 )
 from .parameter import Parameter

@@ -17,7 +17,7 @@ from ..dtype import int64, of_numpy, promote, uint8
 from ..function import Operand, composite, op, shape_error
 from ..ops import choices, elementwise, linalg, reductions, views
 from ..ops.choices import where, zeros_of
-from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid
+from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, tanh  # noqa: F401 - tanh is public here, too
 from ..tensor import Tensor, wrap
 from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
 
@@ -274,42 +274,33 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return input._silu_() if inplace else _silu(input)
 
 
+def _gate(x: Any, approximate: str) -> tuple[Any, Any, Any]:
+    """P(N(0, 1) < x), or its approximation by a sigmoid of a cubic, with two derivatives: gelu is ``x * gate``."""
+    if approximate == "none":
+        density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return (1 + erf(x * math.sqrt(0.5))) * 0.5, density, -x * density
+    factor = 2 * math.sqrt(2 / math.pi)
+    gate, slope = sigmoid((x + x * x * x * 0.044715) * factor), (1 + x * x * (3 * 0.044715)) * factor
+    spread = gate * (1 - gate)
+    return gate, spread * slope, spread * (x * (6 * 0.044715 * factor) + slope * slope * (1 - 2 * gate))
+
+
+def _gelu_bend(x: Any, approximate: str) -> Any:
+    _, slope, bend = _gate(x, approximate)
+    return 2 * slope + x * bend
+
+
 @op(tex=r"\operatorname{{gelu}}({self})", self=lambda grad, self, approximate: _gelu_backward(grad, self, approximate))
 def _gelu(self, approximate):
-    if approximate == "tanh":
-        return self * sigmoid(_gelu_curve(self)[0])
-    return self * 0.5 * (1 + erf(self * math.sqrt(0.5)))
+    return self * _gate(self, approximate)[0]
 
 
 @op(tex=r"\operatorname{{gelu}}'({self}) {grad_output}",
     grad_output=lambda grad, self, approximate: _gelu_backward(grad, self, approximate),
     self=lambda grad, grad_output, self, approximate: grad * grad_output * _gelu_bend(self, approximate))
 def _gelu_backward(grad_output, self, approximate):
-    if approximate == "tanh":
-        u, slope, _ = _gelu_curve(self)
-        gate = sigmoid(u)
-        return grad_output * (gate + self * gate * (1 - gate) * slope)
-    return grad_output * (0.5 * (1 + erf(self * math.sqrt(0.5))) + self * _density(self))
-
-
-def _density(x: Any) -> Any:
-    """Of the normal distribution."""
-    return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
-
-
-def _gelu_curve(x: Any) -> tuple[Any, Any, Any]:
-    """What stands inside of sigmoid in gelu's formula with tanh, and its first two derivatives."""
-    factor = 2 * math.sqrt(2 / math.pi)
-    return ((x + x * x * x * 0.044715) * factor, (1 + x * x * (3 * 0.044715)) * factor, x * (6 * 0.044715 * factor))
-
-
-def _gelu_bend(x: Any, approximate: str) -> Any:
-    """gelu's second derivative."""
-    if approximate == "none":
-        return (2 - x * x) * _density(x)
-    u, slope, bend = _gelu_curve(x)
-    gate = sigmoid(u)
-    return gate * (1 - gate) * (2 * slope + x * (bend + slope * slope * (1 - 2 * gate)))
+    gate, slope, _ = _gate(self, approximate)
+    return grad_output * (gate + self * slope)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -331,11 +322,6 @@ def _threshold(self, threshold, value):
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """x where it is above the threshold, else a value."""
     return _threshold(input, threshold, value)
-
-
-def tanh(input: Tensor) -> Tensor:
-    """Hyperbolic tangent."""
-    return input.tanh()
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -468,8 +454,14 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
 
 
-def _soft_sign(x: np.ndarray, width: float) -> np.ndarray:
-    """The sign, but a line through 0 below a width."""
+# `smooth_l1_loss` of a width beta, times delta = beta, is `huber_loss`: an absolute error, and a parabola below the width.
+
+def _rounded(x: np.ndarray, width: float) -> np.ndarray:
+    distance = np.abs(x)
+    return np.where(distance < width, distance * distance * (0.5 / width), distance - 0.5 * width)
+
+
+def _rounded_slope(x: np.ndarray, width: float) -> np.ndarray:
     return np.where(np.abs(x) < width, x / width, np.sign(x))
 
 
@@ -477,8 +469,7 @@ def _soft_sign(x: np.ndarray, width: float) -> np.ndarray:
     self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
 def _smooth_l1_loss(self, target, reduction, beta):
-    distance = np.abs(np.subtract(*promote(self, target)))
-    return _reduce(np.where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta), reduction)
+    return _reduce(_rounded(np.subtract(*promote(self, target)), beta), reduction)
 
 
 @op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}",
@@ -488,7 +479,7 @@ def _smooth_l1_loss(self, target, reduction, beta):
     target=lambda grad, grad_output, self, target, reduction, beta:
         -_averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction))
 def _smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
-    return _averaged(grad_output * _soft_sign(self - target, beta), self, reduction)
+    return _averaged(grad_output * _rounded_slope(self - target, beta), self, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
@@ -505,8 +496,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
 def _huber_loss(self, target, reduction, delta):
     _check_dtype(self, target)
-    distance = np.abs(self - target)
-    return _reduce(np.where(distance < delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta), reduction)
+    return _reduce(_rounded(self - target, delta) * delta, reduction)
 
 
 @op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}",
@@ -516,7 +506,7 @@ def _huber_loss(self, target, reduction, delta):
     target=lambda grad, grad_output, self, target, reduction, delta:
         -_averaged(grad * grad_output * (abs(self - target) < delta), self, reduction))
 def _huber_loss_backward(grad_output, self, target, reduction, delta):
-    return _averaged(grad_output * _soft_sign(self - target, delta) * delta, self, reduction)
+    return _averaged(grad_output * _rounded_slope(self - target, delta) * delta, self, reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -644,9 +634,6 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
     """`nll_loss` of `log_softmax`: scores ``(n, c)`` against class numbers ``(n)`` or probabilities ``(n, c)``."""
-    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
-        name, place, bad = ("target", 2, target) if isinstance(input, Tensor) else ("input", 1, input)
-        raise TypeError(f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}")
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     reduction = _legacy_reduction(size_average, reduce, reduction)

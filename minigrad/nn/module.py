@@ -6,7 +6,6 @@ Assigning is registering: ``self.weight = Parameter(...)`` goes into ``_paramete
 """
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -118,15 +117,13 @@ class Module(Hooked):
         for registry, kind, what, wanted in (("_parameters", Parameter, "parameter", "torch.nn.Parameter"),
                                              ("_modules", Module, "child module", "torch.nn.Module"),
                                              ("_buffers", Tensor, "buffer", "torch.nn.Buffer, torch.Tensor")):
-            new = isinstance(value, kind) and kind is not Tensor        # a plain tensor is a buffer only by register_buffer
-            if new:
+            if isinstance(value, kind) and kind is not Tensor:      # a plain tensor is a buffer only by register_buffer
                 self._make_room(name, registry)
-            elif name in self.__dict__.get(registry, ()):
-                if value is not None and not isinstance(value, kind):
-                    raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} or None expected)")
-            else:
+            elif name not in self.__dict__.get(registry, ()):
                 continue
-            if new and kind is Parameter:
+            elif value is not None and not isinstance(value, kind):
+                raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} or None expected)")
+            if isinstance(value, Parameter):
                 self.register_parameter(name, value)
             else:
                 self.__dict__[registry][name] = value
@@ -297,14 +294,6 @@ class Module(Hooked):
         """``to(mg.float64)``."""
         return self.to(dtypes.float64)
 
-    def half(self) -> Module:
-        """``to(mg.float16)``."""
-        return self.to(dtypes.float16)
-
-    def type(self, dst_type: Any) -> Module:
-        """Cast all parameters and buffers, in place."""
-        return self._apply(lambda t: t.type(dst_type))
-
     def cuda(self, device: Any = None) -> Module:
         """An error, if there is a tensor to move: minigrad has the CPU only."""
         return self._apply(lambda t: t.cuda(device))
@@ -353,13 +342,8 @@ class Module(Hooked):
         for name, tensor in self._state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
 
-    def state_dict(self, *args: Any, destination: dict | None = None, prefix: str = "",
-                   keep_vars: bool = False) -> dict[str, Tensor]:
+    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
         """All parameters and persistent buffers by dotted name, detached: they share memory with the module."""
-        if args:
-            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/main/generated/"
-                          "torch.nn.Module.html#torch.nn.Module.state_dict for details.", FutureWarning, stacklevel=2)
-            destination, prefix, keep_vars = (*args[:3], *(destination, prefix, keep_vars)[len(args):])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -378,32 +362,30 @@ class Module(Hooked):
         for name, tensor in own.items():
             key = prefix + name
             if key in state_dict:
-                problem = self._load_tensor(name, tensor, key, state_dict[key], local_metadata)
-                error_msgs += [problem] if problem else []
+                error_msgs += self._load_tensor(name, tensor, key, state_dict[key], local_metadata)
             elif strict:
                 missing_keys.append(key)
-        if strict:
-            for key in state_dict:
-                name, *rest = key.removeprefix(prefix).split(".")
-                if key.startswith(prefix) and name not in (self._modules if rest else own):
-                    unexpected_keys.append(key)
+        for key in state_dict if strict else ():
+            name, *rest = key.removeprefix(prefix).split(".")
+            if key.startswith(prefix) and name not in (self._modules if rest else own):
+                unexpected_keys.append(key)
 
-    def _load_tensor(self, name: str, tensor: Tensor, key: str, loaded: Any, metadata: dict) -> str | None:
+    def _load_tensor(self, name: str, tensor: Tensor, key: str, loaded: Any, metadata: dict) -> list[str]:
         """Copy a tensor, or say why not."""
         if not isinstance(loaded, Tensor):
-            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
-                    f"received {type(loaded)}")
+            return [f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
+                    f"received {type(loaded)}"]
         if tensor.ndim == 0 and tuple(loaded.shape) == (1,):
             loaded = loaded[0]
         if loaded.shape != tensor.shape:
-            return (f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, the shape in current "
-                    f"model is {tensor.shape}.")
+            return [f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, the shape in current "
+                    f"model is {tensor.shape}."]
         if metadata.get("assign_to_params_buffers"):
             setattr(self, name, Parameter(loaded, tensor.requires_grad) if isinstance(tensor, Parameter) else loaded)
         else:
             with no_grad():
                 tensor.copy_(loaded)
-        return None
+        return []
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True,
                         assign: bool = False) -> IncompatibleKeys:
@@ -457,11 +439,9 @@ def clear_gradients(parameters: Any, set_to_none: bool) -> None:
     """Set every ``.grad`` to None or, in its own memory, to zero."""
     for param in parameters:
         grad = param._grad
-        if grad is not None and set_to_none:
+        if grad is None or set_to_none:
             param.grad = None
-        elif grad is not None:
-            if grad.grad_fn is not None:
-                grad.detach_()
-            else:
-                grad.requires_grad_(False)
-            grad.zero_()
+        elif grad.grad_fn is not None:
+            grad.detach_().zero_()
+        else:
+            grad.requires_grad_(False).zero_()

@@ -197,20 +197,6 @@ class Identity(Module):
         return input
 
 
-class Unflatten(Module):
-    """One dimension as several."""
-
-    def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
-        super().__init__()
-        self.dim, self.unflattened_size = dim, unflattened_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
-
-
 # Activations ---------------------------------------------------------------------------------------------------------------
 
 class _Function(Module):
@@ -481,15 +467,6 @@ class Sequential(_Modules):
 
     def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self).__iadd__(other)
-
-    def __mul__(self, other: int) -> Sequential:
-        if not isinstance(other, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
-        if other <= 0:
-            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
-        return Sequential(*list(self) * other)
-
-    __rmul__ = __mul__
 
 
 class ModuleList(_Modules):
