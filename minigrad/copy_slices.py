@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .function import OPS, Op, compile_operation, forward_source, op
+from .function import OPS, Op, compile_operation, forward_source
 from .grad_mode import state
 from .graph import Node
 from .inplace import check_inplace, check_view, count_write
+from .storage import Storage
 from .strides import strides_of
-from .tensor import Tensor, gradient_edge
+from .tensor import Tensor, gradient_edge, wrap
 
 
 def reshaping(name: str, view: Callable, node: str) -> Callable:
@@ -99,41 +100,55 @@ def _window(flat: np.ndarray, place: tuple) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
 
 
-@op(self=lambda grad, geometry: _scatter(grad, geometry))
-def _gather(self, geometry):
-    """The part of a base (or of its gradient) that a view looks at."""
-    flat = np.zeros(geometry.size, self.dtype)
-    _window(flat, geometry.base)[...] = self
-    return _window(flat, geometry.view).copy()
-
-
-@op(self=lambda grad, geometry: _gather(grad, geometry))
-def _scatter(self, geometry):
-    """Zeros in the base's shape, with a view's values added in its place (twice where the view looks twice)."""
-    flat = np.zeros(geometry.size, self.dtype)
-    places = _window(np.arange(geometry.size), geometry.view)
-    np.add.at(flat, places, self)
-    return _window(flat, geometry.base).copy()
-
-
-@op(self=lambda grad, geometry: _replace(grad, 0.0, geometry), values=lambda grad, geometry: _gather(grad, geometry))
-def _replace(self, values, geometry):
-    """The base with a view's part of it replaced."""
-    flat = np.zeros(geometry.size, self.dtype)
-    _window(flat, geometry.base)[...] = self
-    _window(flat, geometry.view)[...] = values
-    return _window(flat, geometry.base).copy()
+def _overlaps(place: tuple) -> bool:
+    """Whether one place in memory stands for several elements of a window."""
+    reach = 0
+    for stride, n in sorted((s, n) for n, s in zip(*place[:2]) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
 
 
 class AsStridedBackward0(Node):
-    """The renewed history of a view: a window on its base as that is now."""
+    """The renewed history of a view: a window on its base as that is now.
+
+    Its gradient goes into zeros, where the view lies (added up where the view looks twice), and what the base sees of them is
+    the base's. If that is to be recorded itself, PyTorch's operations do it.
+    """
 
     __slots__ = ("geometry",)
     name = Node.name
     attribute_names = ("size", "stride", "storage_offset")
 
     def apply(self, grad: Any, graph: bool) -> tuple:
-        return (None if grad is None else _scatter(grad, self.geometry),)
+        if grad is None:
+            return (None,)
+        base, view, size = self.geometry.base, self.geometry.view, self.geometry.size
+        dtype = self.dtype
+        shared, places = np.zeros(size, dtype), np.arange(size)
+        counts = np.bincount(_window(places, base).ravel(), minlength=size).astype(dtype) if _overlaps(base) else None
+        if not graph:
+            if _overlaps(view):
+                np.add.at(shared, _window(places, view), grad)
+            else:
+                _window(shared, view)[...] = grad
+            return ((_window(shared, base) if counts is None else _window(shared, base) / _window(counts, base)).copy(),)
+        storage, (shape, strides, offset) = wrap(shared), view
+        if 0 in shape:
+            return (wrap(np.zeros(base[0], dtype)),)
+        for i in reversed(range(len(shape))):
+            if shape[i] == 1 or strides[i] == 0:
+                grad = grad.squeeze(i) if shape[i] == 1 else grad.sum(i)
+        steps = [(n, s) for n, s in zip(shape, strides) if n != 1 and s != 0]
+        shape, strides = zip(*steps) if steps else ((), ())
+        if _overlaps((shape, strides)):
+            storage.index_add_(0, wrap(_window(places, (shape, strides, offset)).reshape(-1)), grad.reshape(-1))
+        else:
+            storage.as_strided(shape, strides, offset).copy_(grad)
+        if counts is not None:
+            storage.div_(wrap(counts))
+        return (storage.as_strided(*base),)
 
 
 class CopySlices(Node):
@@ -156,5 +171,18 @@ class CopySlices(Node):
             return (None,) * len(self._next)
         if self._saved is None:
             raise self._freed_error()
-        first, *others = self._saved[0].apply(_gather(grad, self.geometry), graph)
-        return (None if first is None else _replace(grad, first, self.geometry), *others)
+        geometry, (fn,) = self.geometry, self._saved
+        shared = np.zeros(geometry.size, self.dtype)
+        whole, part = (_window(shared, place) for place in (geometry.base, geometry.view))
+        if not graph:
+            whole[...] = grad
+            first, *others = fn.apply(part.copy(), False)
+            if first is not None:
+                part[...] = first
+            return (None if first is None else whole.copy(), *others)
+        result = wrap(whole, Storage(shared)).copy_(grad)
+        window = result.as_strided(*geometry.view)
+        first, *others = fn.apply(window.clone(), True)
+        if first is not None:
+            window.copy_(first)
+        return (None if first is None else result, *others)
