@@ -280,7 +280,7 @@ NOT_RECORDED = (
     Rule("flag came late", lambda f: f.how == "computed" and bool(f.late),
          "{made} ran before {late}; a graph that exists does not change with a flag.", "Set the flag first, then compute."),
     Rule("no input asks", lambda f: f.how == "computed" and not f.requiring,
-         "{made} was computed from {inputs}, and none of them requires grad.",
+         "{made} was computed from {inputs}, {none_asks}.",
          "Set the flag where an input is made: requires_grad=True."),
     Rule("not recorded", lambda f: f.how == "computed",
          "{made} was not recorded, although {requiring} requires grad now.", "Compute it again, with the recording on."),
@@ -344,6 +344,7 @@ def explain(facts: Facts, attribute: str) -> tuple[str, str, str]:
     rules = (*RULES[attribute], *(NOT_RECORDED if attribute != "is_leaf" else ()))
     rule = next(rule for rule in rules if rule.holds(facts))
     words = facts._asdict() | {
+        "none_asks": "which does not require grad" if len(facts.inputs) == 1 else "and none of them requires grad",
         "inputs": _and(facts.inputs) or "plain numbers", "requiring": _and(facts.requiring), "made": facts.made or facts.name,
         "by": f": {facts.made}" if facts.made else "", "backward": facts.backward or "backward()",
         "from_": (f" by {facts.made}" if facts.made else "") + (f" from {_and(facts.requiring)}" if facts.requiring else ""),

@@ -241,16 +241,26 @@ def test_backward_that_is_refused_shows_the_program_and_the_exact_error(explore)
     assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.backward()"]
 
 
-def test_another_error_shows_with_its_line_and_the_last_good_picture_stays(explore):
+def test_another_error_shows_with_its_line_and_what_there_was_before_it(explore):
     explorer = explore(SQUARE)
     good = explorer.model
     explorer.toggle("no_grad", line=4)
     explorer.toggle("t.retain_grad")
     assert explorer.error.startswith("RuntimeError: can't retain_grad on Tensor that has requires_grad=False")
     assert [line["text"] for line in explorer.view["lines"] if line["failed"]] == ["t.retain_grad()"]
-    assert explorer.view["stale"] and not cards(explorer)["t"].requires_grad
+    assert explorer.view["place"] == "stopped in line 6" and not cards(explorer)["t"].requires_grad
     explorer.reset()
     assert explorer.model == good and not explorer.error
+
+
+def test_after_an_error_the_reasons_are_those_of_the_lines_that_ran(explore):
+    explorer = explore("w = mg.tensor([2.0], requires_grad=True)\na = w * 3\na.backward()\nb = w * w\nb.backward()\n")
+    explorer.toggle("a.detach")
+    assert explorer.changed == [
+        "w.grad is None now, not [7.]. `a.backward()` (line 3) raised, so nothing arrived.",
+        "a.requires_grad is False now, not True. `a = (w * 3).detach()` (line 2) shares the memory and leaves the history behind.",
+        "b: not made. The program stopped in line 3."]
+    assert "<code>a.backward()</code> (line 3)" in explorer.widget.html
 
 
 def test_markup_in_a_program_stays_text(shell, explore):

@@ -31,25 +31,41 @@ def ran(source):
 
 @pytest.mark.parametrize("line, now, said", [
     (1, "y = mg.tensor([3.0], requires_grad=True)",
-     ["y.requires_grad is True now, not False. y is a leaf, and its flag is on: `y = mg.tensor([3.0], requires_grad=True)` (line 2)."]),
+     ["y.requires_grad is True now, not False. y is a leaf, and its flag is on: `y = mg.tensor([3.0], requires_grad=True)` (line 2). "
+      "y.grad is [24.] now, not None."]),
     (2, "z = (x * y).detach()",
      ["x.grad is None now, not [36.]. Nothing has called backward() yet; a gradient that was not computed is None, not 0.",
       "z.requires_grad is False now, not True. `z = (x * y).detach()` (line 3) shares the memory and leaves the history behind.",
-      "t.requires_grad is False now, not True. `t = z ** 2` (line 4) was computed from z, and none of them requires grad."]),
-    (3, "t = z ** 3", ["x.grad is [324.] now, not [36.]. x is a leaf, and what `t.backward()` (line 5) brought was added to x.grad.",
+      "t.requires_grad is False now, not True. `t = z ** 2` (line 4) was computed from z, which does not require grad."]),
+    (3, "t = z ** 3", ["x.grad is [324.] now, not [36.]. `z = x * y` (line 3) brings [324.] to it now, not [36.].",
                        "t is [216.] now, not [36.]."]),
     (3, "t = z ** 2\nz.retain_grad()",
      ["z.grad is [12.] now, not None. z is a result, but z.retain_grad() asked to keep its gradient."]),
     (1, "y = 3.0", ["y is not there any more."]),
 ])
 def test_each_change_is_said_with_its_reason(line, now, said):
-    before = state(ran(SQUARE)[1])
+    before = state(*reversed(ran(SQUARE)))
     lines = SQUARE.splitlines()
     lines[line] = now
     source = "\n".join(lines if "detach" not in now else lines[:-1])
     for text, expected in ((source, said), (SQUARE, [])):
-        names = ran(text)[1]
-        assert changes(before, state(names), names, lines_of(text)) == expected
+        recorder, names = ran(text)
+        assert changes(before, state(names, recorder), names, lines_of(text)) == expected
+
+
+ROADS = "x = mg.tensor([2.0], requires_grad=True)\ny = x * 3\nwith mg.no_grad():\n    z = y + 1\nt = z * x\nt.backward()"
+
+
+@pytest.mark.parametrize("source, now, said", [
+    (ROADS, ROADS.replace("with mg.no_grad():\n    z", "z"), "`y = x * 3` (line 2) brings [6.] to it now."),
+    (ROADS.replace("with mg.no_grad():\n    z", "z"), ROADS, "nothing comes through `y = x * 3` (line 2) any more, which brought [6.]."),
+    (SQUARE, SQUARE.replace("t.backward()", "t.backward(retain_graph=True)\nt.backward()"),
+     "`z = x * y` (line 3) brings [36.] and [36.] to it now, not [36.]."),
+])
+def test_a_gradient_that_changed_names_the_lines_it_came_through(source, now, said):
+    before, (recorder, names) = state(*reversed(ran(source))), ran(now)
+    told = next(text for text in changes(before, state(names, recorder), names, lines_of(now)) if text.startswith("x.grad is"))
+    assert told.endswith(f". {said}")
 
 
 # ---- the backward stepper

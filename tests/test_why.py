@@ -85,7 +85,7 @@ def test_a_sentence_and_its_mend():
     x = mg.tensor([2.0], requires_grad=True)
     y = x.detach()
     z = y * 3
-    assert re.fullmatch(r"z\.requires_grad is False: `z = y \* 3` \(line \d+\) was computed from y, and none of them requires "
+    assert re.fullmatch(r"z\.requires_grad is False: `z = y \* 3` \(line \d+\) was computed from y, which does not require "
                         r"grad\. Set the flag where an input is made: requires_grad=True\.", repr(why(z, "requires_grad")))
     assert why(y).rule == "detached" and "`y = x.detach()` (line " in why(y).because
 

@@ -68,7 +68,7 @@ class Explorer:
         self._step: int | None = None                       # None: after the last step
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, outcome.named(self._names))
-        self._state, self._failed = state(self._drawn[1]), outcome.failure is not None
+        self._state, self._failed = state(*reversed(self._drawn)), outcome.failure is not None
         self._stale, self.tab, self.changed = False, TABS[0], []
         self._told: tuple[Any, ...] = (None, None, None)    # the model that was told last, and of what
         self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
@@ -202,20 +202,22 @@ class Explorer:
         before, model = self._state, self.model
         self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._file)
         self._outcome = run(self.source, self._snapshot, self._file, recorder)
-        # A backward pass that is refused leaves the whole forward program to look at; any other error half of one.
-        self._stale = bool(self._outcome.failure) and not self._stopped_at_backward()
+        failed = self._outcome.failure
+        self._stale = failed is not None and failed.refused
         self.changed, self._marked = [], []
         if not self._stale:
             self._drawn = recorder, self._outcome.named(self._names)
-            self._state = state(self._drawn[1])
-            self.changed = changes(before, self._state, self._drawn[1], lines_of(self.source), self.error)
+            self._state = state(self._drawn[1], recorder)
+            end = failed.line if failed else None
+            lines = [line for line in lines_of(self.source) if end is None or line.node.lineno <= end]
+            self.changed = changes(before, self._state, self._drawn[1], lines, self.error if self._stopped_at_backward() else "", end)
             self._step = None if self._raised else self._step           # show where
             self._marked = changed_cards(model, self.model)
         self._show()
 
     def _stopped_at_backward(self) -> bool:
-        line = self._outcome.failure.line
-        return line is not None and ".backward(" in self._text.lines[line - 1]
+        failed = self._outcome.failure
+        return failed is not None and failed.line is not None and ".backward(" in self._text.lines[failed.line - 1]
 
     def _pressed(self, message: dict[str, Any]) -> None:
         """What the widget's controls do."""

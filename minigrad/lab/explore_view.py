@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .html import Html, button, join, tag
+from .html import Html, button, join, tag, words
 
 __all__ = ["TABS", "explorer_html"]
 
@@ -20,15 +20,15 @@ def explorer_html(view: dict[str, Any]) -> Html:
         _bar(view),
         tag("div", view["caption"], role="status", class_="mg-caption", key="caption"),
         tag("pre", view["error"], role="alert", class_="mg-error", key="error"),
-        tag("div", view["notes"], class_="mg-note", key="notes"),
+        tag("div", words(view["notes"]), class_="mg-note", key="notes"),
         tag("div", "Now the program runs to its end. " * view["ends"] +
             "The error under this lab is that of the cell as it is written." if view["outdated"] else "",
             class_="mg-note", key="outdated", data_outdated=view["outdated"]),
         tag("div", "What the switch changed (dotted in the picture), and why:" if view["changed"] else "", class_="mg-note", key="heading"),
-        tag("ul", *(tag("li", sentence, key=sentence.partition(" ")[0]) for sentence in view["changed"]),
+        tag("ul", *(tag("li", words(sentence), key=sentence.partition(" ")[0]) for sentence in view["changed"]),
             class_="mg-changes",
             aria_label="What changed, and why", key="changes"),
-        tag("div", "What stands below is still that of the last program that ran." if view["stale"] else "",
+        tag("div", "What stands below is that of the cell itself." if view["stale"] else "",
             class_="mg-note",
             key="stale"),
         tag("div", *(button(name, {"tab": name}, class_="mg-tab", role="tab",

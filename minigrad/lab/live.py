@@ -10,7 +10,7 @@ from IPython.display import display
 from ..picture import Figure, draw_names
 from ..why import notebook_lines
 from .changes import changes, state
-from .html import Html, join, tag
+from .html import Html, join, tag, words
 from .widget import LabWidget
 
 __all__ = ["LiveGraph", "livegraph"]
@@ -54,7 +54,7 @@ class LiveGraph:
         return draw_names({n: v for n, v in self._shell.user_ns.items() if not n.startswith("_")}, prefix="live")
 
     def _html(self) -> Html:
-        said = tag("ul", *(tag("li", sentence) for sentence in self.changed), class_="mg-changes", key="changes",
+        said = tag("ul", *(tag("li", words(sentence)) for sentence in self.changed), class_="mg-changes", key="changes",
                    role="status",
                    aria_label="What the last cell changed, and why")
         return join([tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph"), said])

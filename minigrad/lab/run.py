@@ -27,11 +27,15 @@ __all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "own
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as data: its `text`, the `notes` that minigrad adds, and the program's `line` that raised it, if any."""
+    """An error as data: its `text`, the `notes` that minigrad adds, and the program's `line` that raised it, if any.
+
+    `refused`: the program needs what cannot be copied from the notebook, so it cannot run here at all.
+    """
 
     text: str
     notes: str = ""
     line: int | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         if isinstance(error, NameError) and error.name in snapshot.refused:
             text = f"{error.name} was computed before this cell, and its history cannot be copied"
             notes = f"Put the lines that compute {error.name} into this cell to use its switches."
-            failed = replace(failed, text=text, notes=notes)
+            failed = replace(failed, text=text, notes=notes, refused=True)
     finally:
         sys.displayhook = show
         mg.set_grad_enabled(enabled)

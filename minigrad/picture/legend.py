@@ -61,7 +61,7 @@ def _table(model: Model, cut: bool) -> Iterator[tuple[int, bool, str, str, str]]
     yield FLAGS, any(c.version for c in cards), "version", "version", "writes in place so far"
 
 
-NONES = {"not yet": "no backward has reached it", "not asked": "requires_grad is False", "not kept": "only leaves keep .grad",
+NONES = {"not yet": "no backward has reached it", "not asked": "requires_grad is False", "not kept": "a result, not asked to keep it",
          "flag off": "turned off later: dropped"}
 SAMPLES = {                                 # a part that looks like the kind
     "leaf on": Card("", "", "", True, True), "leaf off": Card("", "", "", False, True), "result": Card("", "", "", True, False),
