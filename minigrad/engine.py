@@ -238,7 +238,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         if child.__class__ is AccumulateGrad and not create_graph and (
                                 out is grad or node.several or hooks is not None or node.may_alias or out.base is not None and
                                 not (getrefcount(grad) == ONE_NAME and getrefcount(out.base) == 2 + (grad.base is out.base))):
-                            out = out.copy()
+                            out = out.copy("K")
                         buffers[child] = out
                 left = pending[child] = pending[child] - 1
                 if not left:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import random
-from ..dtype import int64, of_numpy, promote, uint8
+from ..dtype import int64, promote, refuse, scalar_type, uint8
 from ..function import Operand, composite, op, shape_error
 from ..ops import choices, elementwise, linalg, reductions, views
 from ..ops.choices import where, zeros_of
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, tanh  # noqa: F401 - tanh is public here, too
+from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
 
@@ -38,9 +39,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {rank}D and {weight.ndim}D")
     if bias is None:
         return linalg.matmul(input, views.t(weight))
-    if weight.array.ndim == 2 and rank == 2:
+    if rank == 2:
         return linalg.addmm(bias, input, views.t(weight))
-    if weight.array.ndim == 2 and bias.array.ndim == 1 and input.is_contiguous():
+    if bias.array.ndim == 1 and input.is_contiguous():
         rows = input.view(math.prod(input.shape[:-1]), input.shape[-1])
         return linalg.addmm(bias, rows, views.t(weight)).view(*input.shape[:-1], weight.shape[0])
     return linalg.matmul(input, views.t(weight)).add_(bias)
@@ -60,7 +61,7 @@ def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: floa
 def _embedding(weight, indices: Tensor, padding_idx, scale_grad_by_freq=False, sparse=False):
     if indices.dtype not in (np.int64, np.int32):
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-                           f"but got torch.{of_numpy[indices.dtype].scalar_type}Tensor instead (while checking arguments "
+                           f"but got torch.{scalar_type(indices)}Tensor instead (while checking arguments "
                            "for embedding)")
     if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
         raise IndexError("index out of range in self")
@@ -153,7 +154,7 @@ def _leaky_relu(self, negative_slope):
     grad_output=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope),
     self=lambda grad: zeros_of(grad))
 def _leaky_relu_backward(grad_output, self, negative_slope):
-    return np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope))
+    return arranged(np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope)), self, grad_output)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
@@ -201,7 +202,7 @@ def _hardtanh(self, min_val, max_val):
     grad_output=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: zeros_of(grad))
 def _hardtanh_backward(grad_output, self, min_val, max_val):
-    return elementwise.without(grad_output, (self <= min_val) | (self >= max_val))      # 0 at the bounds, too
+    return arranged(elementwise.without(grad_output, (self <= min_val) | (self >= max_val)), grad_output, self)     # 0 at the bounds, too
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -244,7 +245,8 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 @op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})",
     self=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer))
 def _logsigmoid(self, buffer: Tensor):
-    return np.minimum(self, 0) - np.log1p(buffer)
+    refuse(self, "biu", "log_sigmoid_cpu")
+    return np.ascontiguousarray(np.minimum(self, 0) - np.log1p(buffer))
 
 
 @op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",),
@@ -411,18 +413,27 @@ def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
     """Refuse to mix dtypes where PyTorch's kernel does."""
     for array in found:
         if array.dtype != expected.dtype:
-            names = [of_numpy[a.dtype].scalar_type for a in (array, expected)]
-            raise RuntimeError(f"Found dtype {names[0]} but expected {names[1]}")
+            raise RuntimeError(f"Found dtype {scalar_type(array)} but expected {scalar_type(expected)}")
+
+
+def _differences(self: np.ndarray, target: np.ndarray, kernel: str) -> np.ndarray:
+    """How far the input is from the target, in their common type."""
+    self, target = promote(self, target)
+    refuse(self, "biu", kernel)
+    return self - target
+
+
+def _check_cast(result: np.ndarray, target: np.ndarray) -> None:
+    """Refuse to write a fraction into whole numbers."""
+    if result.dtype.kind == "f" != target.dtype.kind:
+        raise RuntimeError(f"result type {scalar_type(result)} can't be cast to the desired output type {scalar_type(target)}")
 
 
 @op(tex=r"\operatorname{{mse}}({self}, {target})",
     self=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
 def _mse_loss(self, target, reduction):
-    self, target = promote(self, target)
-    if self.dtype.kind != "f":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{of_numpy[self.dtype].scalar_type}'")
-    difference = self - target
+    difference = _differences(self, target, "mse_cpu")
     return _reduce(difference * difference, reduction)
 
 
@@ -469,7 +480,7 @@ def _rounded_slope(x: np.ndarray, width: float) -> np.ndarray:
     self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
 def _smooth_l1_loss(self, target, reduction, beta):
-    return _reduce(_rounded(np.subtract(*promote(self, target)), beta), reduction)
+    return _reduce(_rounded(_differences(self, target, "smooth_l1_cpu"), beta), reduction)
 
 
 @op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}",
@@ -495,8 +506,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     self=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
     target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
 def _huber_loss(self, target, reduction, delta):
-    _check_dtype(self, target)
-    return _reduce(_rounded(self - target, delta) * delta, reduction)
+    differences = _differences(self, target, "huber_cpu")
+    _check_cast(differences, self)
+    return _reduce((_rounded(differences, delta) * delta).astype(self.dtype), reduction)
 
 
 @op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}",
@@ -568,7 +580,7 @@ def _nll_operation(kind: str) -> Any:
                            _picked):
         if target.dtype.kind == "f":        # what a hook on saved tensors made of it
             text = "expected target dtype to be Long or Byte, but got" if kind else "expected scalar type Long but found"
-            raise RuntimeError(f"{text} {of_numpy[target.dtype].scalar_type}")
+            raise RuntimeError(f"{text} {scalar_type(target)}")
         place, counted, kept = _picked
         out = np.zeros(self.shape, self.dtype)
         values = -grad_output if reduction != 1 else -grad_output / _total_weight
@@ -685,10 +697,11 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     target=lambda grad, self, target, weight, reduction:
         _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
+    _check_dtype(self, target)
+    refuse(self, "biu", "binary_cross_entropy")
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    _check_dtype(self, target)
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
     return _reduce(_scaled(losses, weight), reduction)
 
@@ -731,13 +744,13 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(_scaled(
         (-self if pos_weight is None else logsigmoid(-self) - logsigmoid(self) * pos_weight) * grad, weight), target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
-    if target.dtype.kind != "f":
-        names = [of_numpy[x.dtype].scalar_type for x in (self, target)]
-        raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    _check_cast(self, target)
+    refuse(self, "biu", "log_sigmoid_cpu")
     if pos_weight is not None:
         pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))
     losses = (1 - target) * self + (shrink if pos_weight is None else ((pos_weight - 1) * target + 1) * shrink)
+    losses = losses.astype(target.dtype)        # PyTorch begins with 1 - target, and works on that in place
     return _reduce(_scaled(losses, weight), reduction)
 
 

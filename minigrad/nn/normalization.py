@@ -18,8 +18,10 @@ from ..tensor import Tensor, wrap
 
 
 def _statistics(x: np.ndarray, dims: tuple, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    average = x.mean(axis=dims, keepdims=True)
-    return average, 1 / np.sqrt(np.square(x - average).mean(axis=dims, keepdims=True) + x.dtype.type(eps))
+    n = math.prod(x.shape[d] for d in dims)
+    average = np.add.reduce(x, axis=dims, keepdims=True) / x.dtype.type(max(n, 1))      # of nothing 0, the deviation NaN
+    variance = np.add.reduce(np.square(x - average), axis=dims, keepdims=True) / x.dtype.type(n or np.nan)
+    return average, 1 / np.sqrt(variance + x.dtype.type(eps))
 
 
 def _normalized(x: Any, dims: tuple, eps: float) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from .. import dtype as dtypes
 from ..dtype import refuse
 from ..function import PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
+from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .choices import checked_by, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
 
@@ -417,7 +418,7 @@ def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
-    return without(grad_output, self <= threshold)
+    return arranged(without(grad_output, self <= threshold), self, grad_output)
 
 
 @op(promote="same", inplace=True, tex="{self}", self=lambda grad, self: grad * isfinite(self))

@@ -488,3 +488,40 @@ def training(mg):
         optimiser.step()
         show(loss)
     show(tree(loss), net[0].weight.grad)
+
+
+def losses_of_types(mg):
+    """Which types a loss takes, and which it gives."""
+    F = mg.nn.functional
+    types = {"float32": mg.tensor([0.25, 0.75]), "float64": mg.tensor([0.5, 1.0], dtype=mg.float64),
+             "float16": mg.tensor([0.5, 0.25]).half(), "int64": mg.tensor([1, 0]), "bool": mg.tensor([False, True])}
+    for loss in [F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.l1_loss, F.binary_cross_entropy, F.binary_cross_entropy_with_logits]:
+        for a, b in [("float32", "float64"), ("float64", "float32"), ("float32", "float16"), ("float32", "int64"), ("int64", "float32"),
+                     ("int64", "int64"), ("bool", "bool"), ("bool", "float32")]:
+            result = attempt(lambda: loss(types[a], types[b]))
+            show(loss.__name__, a, b, result if isinstance(result, Exception) else result.dtype)
+
+
+def gradients_in_memory(mg):
+    """The steps of a gradient: those of the value or of what arrived, whichever PyTorch's kernel looks at first."""
+    F = mg.nn.functional
+    x = mg.arange(6.0).view(2, 3).t().requires_grad_()
+    for name in ["logsigmoid", "relu", "leaky_relu", "hardtanh", "relu6", "sigmoid", "softplus", "gelu", "elu"]:
+        y = getattr(F, name)(x)
+        grads = [mg.autograd.grad(y, x, grad, retain_graph=True)[0] for grad in (mg.ones(3, 2), mg.ones(2, 3).t())]
+        show(name, y.stride(), *[grad.stride() for grad in grads])
+
+
+def layers_of_nothing(mg):
+    F = mg.nn.functional
+    for shape, last in [((2, 0), 1), ((0, 2), 1), ((0, 2), 2)]:
+        y = F.layer_norm(mg.ones(shape, requires_grad=True), shape[-last:])
+        show(y.shape, y.grad_fn._saved_result1, y.grad_fn._saved_result2)
+
+
+def linear_of_vectors(mg):
+    linear, ones = mg.nn.functional.linear, mg.ones
+    for shapes in [((2,), (2,), (2,)), ((2,), (2,), ()), ((2,), (3,)), ((3, 2), (2,), (3,)), ((3, 2), (2,), ()), ((4, 3, 2), (2,), ()),
+                   ((3, 2), (2,)), ((3, 2), (2, 2, 2)), ((3, 2), (2, 2, 2), (2,)), ((), (2,)),
+                   ((2,), (4, 2), (1,)), ((4, 3, 2), (2, 2), (3, 2))]:
+        show(shapes, attempt(lambda: linear(*map(ones, shapes))))
