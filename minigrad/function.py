@@ -652,7 +652,8 @@ class OpNode(Node):
     def __getattr__(self, name: str) -> Any:
         value = Node.__getattr__(self, name)
         if name.removeprefix("_saved_") in self.saved_names and isinstance(value, (bool, int, float)):
-            return wrap(asarray(value))     # a number in a tensor's place, as in x * 3
+            # A number in a tensor's place, as in x * 3; of itself NumPy makes an int32 where Python is a 32-bit one.
+            return wrap(asarray(value, np.int64 if type(value) in (int, _SavedInt) else None))
         return value
 
 

@@ -223,7 +223,7 @@ def _consumed(index: Any) -> int:
 
 def _index_array(k: Any) -> Any:
     array = np.array(k) if isinstance(k, np.ndarray) else np.array(_plain(k))
-    cast = array.dtype.kind == "f" or array.size == 0 and not isinstance(k, np.ndarray)
+    cast = array.dtype.kind == "f" or array.dtype.kind == "i" and not isinstance(k, np.ndarray)
     return array.astype(np.int64) if cast else array
 
 

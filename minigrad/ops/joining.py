@@ -328,7 +328,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -
     if repeats is None:
         if input.ndim != 1:
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        return wrap(np.repeat(np.arange(input.numel()), _counts(input.array)))
+        return wrap(np.repeat(np.arange(input.numel(), dtype=np.int64), _counts(input.array)))
     if dim is None:
         input, dim = flatten(input), 0
     dim = check_dim(dim, input.ndim)
@@ -343,11 +343,11 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -
     if repeats.numel() not in (1, input.shape[dim]):
         raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                            f"{repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
-    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim]), _counts(repeats.array))))
+    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim], dtype=np.int64), _counts(repeats.array))))
 
 
 def _counts(repeats: np.ndarray) -> np.ndarray:
     refuse(repeats, "bf", "repeat_interleave_cpu")
     if (repeats < 0).any():
         raise RuntimeError("repeats can not be negative")
-    return repeats
+    return repeats.astype(np.intp, copy=False)

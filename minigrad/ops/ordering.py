@@ -13,11 +13,11 @@ from .indexing import select_gradient
 
 
 def _order(array, dim, descending):
+    """Where the elements in order are: int64 also where Python is a 32-bit one, as in a browser, and NumPy counts in int32."""
     if not array.ndim:
         return np.zeros((), np.int64)
-    if not descending:
-        return np.argsort(array, dim, stable=True)
-    return array.shape[dim] - 1 - np.flip(np.argsort(np.flip(array, dim), dim, stable=True), dim)
+    order = np.argsort(np.flip(array, dim) if descending else array, dim, stable=True).astype(np.int64, copy=False)
+    return array.shape[dim] - 1 - np.flip(order, dim) if descending else order
 
 
 @op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
@@ -68,24 +68,28 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one row each (``as_tuple``: one tensor per dimension)."""
     if as_tuple:
-        return tuple(wrap(np.ascontiguousarray(i)) for i in np.nonzero(input.array))
-    return wrap(np.asfortranarray(np.argwhere(input.array)))
+        return tuple(wrap(np.ascontiguousarray(i, np.int64)) for i in np.nonzero(input.array))
+    return wrap(np.asfortranarray(np.argwhere(input.array), np.int64))
 
 
 def _no_derivative(name: str) -> None:
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
+def _found(values, inverse, counts):
+    return values, inverse.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
+
+
 @op(node="Unique2Backward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}({self})",
     self=lambda grad: _no_derivative("_unique2"))
 def _unique(self):
-    return np.unique(self, return_inverse=True, return_counts=True)
+    return _found(*np.unique(self, return_inverse=True, return_counts=True))
 
 
 @op(node="UniqueDimBackward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}_{{{dim}}}({self})",
     self=lambda grad: _no_derivative("unique_dim"))
 def _unique_dim(self, dim):
-    return np.unique(self, return_inverse=True, return_counts=True, axis=dim)
+    return _found(*np.unique(self, return_inverse=True, return_counts=True, axis=dim))
 
 
 @public()
@@ -103,7 +107,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
     if input.ndim != 1 or (input.array < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    return wrap(np.bincount(input.array, None if weights is None else weights.array, minlength))
+    return wrap(np.asarray(np.bincount(input.array, None if weights is None else weights.array, minlength),
+                           np.int64 if weights is None else None))
 
 
 @public(method=False)

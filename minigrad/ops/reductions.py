@@ -78,7 +78,7 @@ def _place(find: Callable, array: np.ndarray, dim: int, keepdim: bool) -> tuple:
         check_dim(dim, 0)
         return array.copy(), np.zeros((), np.int64)
     dim = check_dim(dim, array.ndim)
-    indices = find(array, dim)
+    indices = find(array, dim).astype(np.int64, copy=False)
     values = np.take_along_axis(array, indices, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
@@ -332,7 +332,8 @@ def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable)
         if array.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
         _nonempty(array, dim, f"arg{name}", IndexError)
-        return wrap(np.asarray(find(array, axis=None if dim is None or not array.ndim else check_dim(dim, array.ndim), keepdims=keepdim)))
+        found = find(array, axis=None if dim is None or not array.ndim else check_dim(dim, array.ndim), keepdims=keepdim)
+        return wrap(np.asarray(found, np.int64))
 
     extreme.__name__, over.__name__, place.__name__ = name, f"a{name}", f"arg{name}"
     extreme.__doc__ = f"The {name}imum of all elements; ``(values, indices)`` along `dim`; elementwise with a tensor."
@@ -430,8 +431,8 @@ def _running_extreme(name: str, ufunc: np.ufunc) -> Callable:
         values = _run(ufunc, self, dim)
         if not self.ndim:
             return values, np.zeros((), np.int64)
-        at = np.arange(self.shape[dim]).reshape([-1 if d == dim % self.ndim else 1 for d in range(self.ndim)])
-        return values, np.maximum.accumulate(np.where((self == values) | np.isnan(self), at, 0), axis=dim)
+        at = np.arange(self.shape[dim], dtype=np.int64).reshape([-1 if d == dim % self.ndim else 1 for d in range(self.ndim)])
+        return values, np.maximum.accumulate(np.where((self == values) | np.isnan(self), at, np.int64(0)), axis=dim)
 
     def running(input: Any, dim: int) -> Any:
         return _pair(name, _run_extreme(input, dim))
