@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+from tests import lite
 
 ROOT = Path(__file__).resolve().parent.parent
 START = ROOT / "notebooks" / "__main__.py"
@@ -177,6 +180,20 @@ def lessons(start, monkeypatch):
 def inside(folder):
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name != ".minigrad.json"}
+
+
+def test_a_lesson_for_the_browser_begins_with_what_installs():
+    """tests/lite.py: nothing else of the lesson changes."""
+    original = (ROOT / "notebooks/01_flags.ipynb").read_text(encoding="utf-8")
+    before, after = json.loads(original), json.loads(lite.adapted(original))
+    first, *others = [cell for cell in after["cells"] if cell["cell_type"] == "code"]
+    assert "%pip install" in first["source"]
+    after["cells"].remove(first)
+    assert after["cells"] == before["cells"]
+    assert others and after["metadata"]["kernelspec"]["name"] == "python"
+    needed = {re.split(r"[<>=\[]", line)[0] for line in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+              ["optional-dependencies"]["lab"]} - {"ipywidgets"}      # anywidget brings it
+    assert set(first["source"].split("-q ")[1].split()) == {"minigrad", *needed}
 
 
 def test_the_copy_has_the_lessons_and_nothing_else(start, lessons):
