@@ -21,7 +21,7 @@ from .tensor import Tensor, View, wrap
 
 def alias(tensor: Tensor) -> Tensor:
     """The tensor without its place in the graph: a node that held its own output would keep itself alive."""
-    return _like(tensor, wrap(tensor.array, tensor._storage))
+    return tensor.data if tensor._inference else _like(tensor, wrap(tensor.array, tensor._storage))
 
 
 def _like(tensor: Tensor, result: Tensor) -> Tensor:
@@ -151,7 +151,7 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
 
 def count_write(tensor: Tensor) -> None:
     """Count a write in the version. PyTorch refuses one to an inference tensor here, when it has been done already."""
-    if tensor._inference and not state.inference:
+    if tensor._inference and not (tensor._counts or state.inference):
         raise RuntimeError(reasons.INFERENCE_WRITE)
     tensor._storage.bump()
 

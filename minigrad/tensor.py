@@ -67,6 +67,7 @@ class Tensor:
     # What few tensors have; most results of operations live and die without.
     _grad = _accumulator = _hooks = _post_hooks = None
     _retains = _inference = False
+    _counts = False     # does a tensor of inference mode have a version after all? .data and detach() give one, outside
     _detached = -1      # the number that a node would have got when detach_() took this tensor's history
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
     __hash__ = object.__hash__
@@ -146,7 +147,7 @@ class Tensor:
 
     @read_only
     def _version(self) -> int:
-        if self._inference:
+        if self._inference and not self._counts:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._storage.version
 
@@ -253,7 +254,10 @@ class Tensor:
     def data(self) -> Tensor:
         """The same memory with no history *and a version counter of its own*: writes through it go unnoticed."""
         result = wrap(self.array, Storage(self._storage.buffer))
-        result._inference = self._inference
+        if result._inference is not self._inference:
+            result._inference = self._inference
+        if self._inference and not state.inference:
+            result._counts = True
         return result
 
     @data.setter
@@ -483,7 +487,7 @@ class Tensor:
         return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
 
-_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference", "_detached")       # of one tensor, never of its copy
+_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference", "_counts", "_detached")  # never of a copy
 
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:

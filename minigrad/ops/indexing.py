@@ -30,7 +30,7 @@ def _array_index(indices: tuple) -> tuple:
 
 
 @op(node="IndexBackward0", tex="{self}[{indices}]",
-    self=lambda grad, self_sym_sizes, indices: _index_put(grad_zeros(grad, self_sym_sizes), indices, grad, True))
+    self=lambda grad, self_sym_sizes, indices: _index_put_impl(grad_zeros(grad, self_sym_sizes), indices, grad, True))
 def _index(self, indices: Operand):
     return _laid_out(np.array(_checked(self, indices), order="C"), self, indices)
 
@@ -123,6 +123,12 @@ def _index_put(self, indices: Operand, values, accumulate):
     else:
         out[place] = values
     return out
+
+
+@op(node="IndexPutImplBackward0", tex="{self}",
+    saves=("accumulate",), self=lambda grad: grad, values=lambda grad, indices: _index(grad, indices))
+def _index_put_impl(self, indices: Operand, values, accumulate):
+    return _index_put(self, indices, values, accumulate)
 
 
 def _is_one_mask(indices: tuple) -> bool:
@@ -484,9 +490,15 @@ def _source_fits(self, dim, index, source, name):
                            f"{list(self.shape)} source.shape = {list(source.shape)}")
 
 
+def _selected(grad: Any, dim: int, index: Any, source: Any) -> Any:
+    """The slices of a gradient that came from a source."""
+    return expand(index_select(grad, dim, index), tuple(source.shape)) if source.ndim else index_select(grad, dim, index.squeeze(0))
+
+
 @op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})",
     self=lambda grad: grad,
-    source=lambda grad, dim, index, source, source_dim, alpha: index_select(grad, dim, index) * alpha)
+    source=lambda grad, dim, index, source, source_dim, alpha: _selected(grad, dim, index, source) if alpha == 1 else
+        _selected(grad, dim, index, source) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
     place, out = _rows(self, dim, index, "index_add_", source), self.copy()
@@ -497,7 +509,7 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
 
 @op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    source=lambda grad, dim, index, source, source_dim: index_select(grad, dim, index))
+    source=lambda grad, dim, index, source, source_dim: _selected(grad, dim, index, source))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
     place, out = _rows(self, dim, index, "index_copy_", source), self.copy()
@@ -522,9 +534,15 @@ def _without_repeats(index: Any) -> Any:
 
 
 def _take_backward(grad: Any, shape: tuple, index: Any) -> Any:
-    size = math.prod(shape)
-    places = reshape(index % size if size else index, -1)
-    return reshape(scatter_add(grad_zeros(grad, (size,)), 0, places, reshape(grad, -1)), shape)
+    return _put_accumulated(grad_zeros(grad, shape), index, grad, True)
+
+
+@op(node="PutBackward0", tex="{source}", saves=("accumulate", "index", "source"),
+    self=lambda grad: grad, source=lambda grad, index, source: reshape(take(grad, index), tuple(source.shape)))
+def _put_accumulated(self, index: Operand, source, accumulate):
+    flat = self.reshape(-1).copy()
+    np.add.at(flat, index.reshape(-1), source.reshape(-1))
+    return flat.reshape(self.shape)
 
 
 @op(tex="{self}[{index}]", self=lambda grad, self, index: _take_backward(grad, tuple(self.shape), index))

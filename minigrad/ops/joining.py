@@ -13,7 +13,7 @@ from ..dtype import Size, refuse
 from ..function import op, public, shape_error
 from ..tensor import Tensor, check_dim, wrap
 from .choices import logical_xor, zeros_of
-from .views import _contiguous, expand, flatten, narrow, reshape, select, shape_of, slice, sum_to_size, unsqueeze, view
+from .views import _contiguous, _sum_over, expand, flatten, narrow, reshape, select, shape_of, slice, unsqueeze, view
 
 # Splitting -----------------------------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         size = input.shape[check_dim(dim, input.ndim)]
         if not size:
             break
-        later, earlier = narrow(input, dim, 1, size - 1), narrow(input, dim, 0, size - 1)
+        earlier, later = narrow(input, dim, 0, size - 1), narrow(input, dim, 1, size - 1)
         input = logical_xor(later, earlier) if input.array.dtype == bool else later - earlier
     return input
 
@@ -292,14 +292,26 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common)
 
 
+def _unrepeated(grad: Any, repeats: tuple, sizes: tuple) -> Any:
+    """Summed over the repetitions."""
+    if 0 in repeats:
+        return expand(_sum_over(grad, tuple(range(grad.ndim)), False), sizes)
+    lead = len(repeats) - len(sizes)
+    for _ in range(lead):
+        grad = _sum_over(grad, (0,), False)
+    shape, dims = [], []
+    for times, n in zip(repeats[lead:], sizes):
+        if times != 1:
+            dims.append(len(shape))
+            shape.append(times)
+        shape.append(n)
+    return _sum_over(reshape(grad, shape), tuple(dims), False) if dims else grad
+
+
 # Repeating -----------------------------------------------------------------------------------------------------------------
 
 @op(node="RepeatBackward0", tex=r"\operatorname{{repeat}}({self})",
-    self=lambda grad, self_sym_sizes, repeats: sum_to_size(
-        reshape(grad, *(n for r, s in zip(repeats, (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes))
-                        for n in (r, s))),
-        *(n for s in (1,) * (len(repeats) - len(self_sym_sizes)) + tuple(self_sym_sizes) for n in (1, s)))
-    .reshape(tuple(self_sym_sizes)))
+    self=lambda grad, self_sym_sizes, repeats: _unrepeated(grad, repeats, self_sym_sizes))
 def _repeat(self, repeats):
     if len(repeats) < self.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")

@@ -228,7 +228,8 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
     return flip(run(flip(x, (dim,)), dim), (dim,)) if x.ndim else run(x, dim)
 
 
-@op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})", self=lambda grad, dim: _backwards(cumsum, grad, dim))
+@op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})",
+    self=lambda grad, dim: grad if not grad.ndim or math.prod(grad.shape) < 2 or grad.shape[dim] == 1 else _backwards(cumsum, grad, dim))
 @checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumsum_out_cpu"), inplace=True)
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
@@ -295,8 +296,10 @@ def evenly(grad: Any, x: Any, result: Any) -> Any:
 def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
     """The same of an extreme over dimensions."""
     mask = spread(result, tuple(x.shape), dim, keepdim) == x
+    if not x.ndim and dim and not keepdim:
+        mask = reshape(mask, (1,))
     count = sum(mask, dim, True)
-    return reshape(grad, tuple(count.shape)) / count * mask
+    return (grad if keepdim else reshape(grad, tuple(count.shape))) / count * mask
 
 
 def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable) -> tuple[Callable, Callable, Callable]:

@@ -239,7 +239,21 @@ def unsqueeze(self, dim):
     return np.expand_dims(self, check_dim(dim, self.ndim + 1))
 
 
-@op(node="SqueezeBackward0", view=True, tex="{self}", self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+def _reinserted(grad: Any, dims: tuple) -> Any:
+    for dim in sorted(dims):
+        grad = unsqueeze(grad, dim)
+    return grad
+
+
+def _unsqueezed(grad: Any, sizes: tuple) -> Any:
+    """The dimensions of size 1 that were squeezed are back."""
+    for dim, n in enumerate(sizes):
+        if n == 1 and tuple(grad.shape[dim:]) != tuple(sizes[dim:]):
+            grad = unsqueeze(grad, dim)
+    return grad
+
+
+@op(node="SqueezeBackward0", view=True, tex="{self}", self=lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes))
 def _squeeze_all(self):
     return self.squeeze()
 
@@ -251,7 +265,7 @@ def _squeeze_dim(self, dim):
     return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
-@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: reshape(grad, self_sym_sizes))
+@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: _unsqueezed(grad, self_sym_sizes))
 def _squeeze_dims(self, dim):
     return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1) if dim else ())
 
@@ -340,8 +354,8 @@ def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     return expand(input, size)
 
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", saves=("dim", "keepdim"),
-    self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
+    self=lambda grad, self_sym_sizes, dim, keepdim: expand(grad if keepdim else _reinserted(grad, dim), self_sym_sizes))
 def _sum_over(self, dim, keepdim):
     return np.add.reduce(self, axis=dim, keepdims=keepdim)
 

@@ -178,6 +178,8 @@ def reduce(w: Writer) -> str:
     if op in ("cumsum", "cumprod", "softmax"):
         return f"{a}.{op}({d})"
     if op in ("max", "min", "median"):
+        if op == "median" and 0 in w.names[a].stride():     # which of equal numbers is the median has a rule only where each has a place
+            a += ".contiguous()"
         return f"{a}.{op}()" if w.chance(0.4) else f"{a}.{op}({d}{keep})[{w.pick(0, 0, 1)}]"
     if op == "logsumexp":
         return f"{a}.{op}({d}{keep})"
