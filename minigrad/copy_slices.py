@@ -5,7 +5,7 @@ where v lies; and v's is a fresh window on y.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ class AsStridedBackward0(Node):
     name = Node.name
     attribute_names = ("size", "stride", "storage_offset")
 
-    def apply(self, grad: Any, graph: bool) -> tuple:
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> tuple:
         if grad is None:
             return (None,)
         base, view, size = self.geometry.base, self.geometry.view, self.geometry.size
@@ -166,7 +166,7 @@ class CopySlices(Node):
         super().__init__((gradient_edge(base), *fn.next_functions[1:]), base.array)
         self._saved, self.geometry = (fn,), Geometry(base, view)
 
-    def apply(self, grad: Any, graph: bool) -> tuple:
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> tuple:
         if grad is None:
             return (None,) * len(self._next)
         if self._saved is None:
@@ -176,13 +176,13 @@ class CopySlices(Node):
         whole, part = (_window(shared, place) for place in (geometry.base, geometry.view))
         if not graph:
             whole[...] = grad
-            first, *others = fn.apply(part.copy(), False)
+            first, *others = fn.apply(part.copy(), False, nodes)
             if first is not None:
                 part[...] = first
             return (None if first is None else whole.copy(), *others)
         result = wrap(whole, Storage(shared)).copy_(grad)
         window = result.as_strided(*geometry.view)
-        first, *others = fn.apply(window.clone(), True)
+        first, *others = fn.apply(window.clone(), True, nodes)
         if first is not None:
             window.copy_(first)
         return (None if first is None else result, *others)

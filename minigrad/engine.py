@@ -114,6 +114,123 @@ def _plan(roots: Iterable[Node], wanted: set[Node] | None) -> tuple[dict[Node, i
     return pending, needed
 
 
+class Pass:
+    """A backward pass under way: which nodes it runs, and the gradients that have arrived at them.
+
+    Attributes
+    ----------
+    pending : dict of node to int
+        For every node that the roots reach: from how many edges a gradient may still come.
+    needed : set of nodes or None
+        The nodes that lead to what is asked for; None: all.
+    positions : dict of node to list of (output number, place in the answer)
+        The nodes whose gradients are asked for.
+    start : Node or None
+        A single root: its tensor's hooks are called even if it leads nowhere. Several roots are one node's children, as others are.
+    buffers : dict of node to gradient
+        What has arrived: one gradient, or a list if the node has several outputs.
+    """
+
+    def __init__(self, roots: list[tuple[Edge, Any]], capture: list[Edge] | None, accumulate: bool, create_graph: bool) -> None:
+        self.number, self.create_graph = next(pass_numbers), create_graph
+        self.positions: dict[Node, list[tuple[int, int]]] = {}
+        for place, (node, output_nr) in enumerate(capture or ()):
+            self.positions.setdefault(node, []).append((output_nr, place))
+        self.captured: list[Any] = [None] * len(capture or ())
+        nodes = [node for (node, _), _ in roots]
+        self.pending, self.needed = _plan(nodes, None if capture is None else set(self.positions))
+        if self.needed is not None and accumulate:
+            self.needed |= set(self.positions)
+        self.start = nodes[0] if len(nodes) == 1 else None
+        self.buffers: dict[Node, Any] = {}
+        self.owned: set[Node] = set()       # nodes whose buffer we made by adding: safe to add into
+        self.ready: list[tuple[int, int, Node]] = []
+        self.arrival = itertools.count()    # among accumulators, which share one number: first come, first served
+        for i, ((node, output_nr), grad) in enumerate(roots):
+            shape, _ = node.expects(output_nr)
+            if not can_sum_to(grad.shape, shape):      # .data of the root was exchanged
+                raise RuntimeError(f"invalid gradient at index {i} - got {list(grad.shape)} but expected shape compatible with "
+                                   f"{list(shape)}")
+            self.add(node, output_nr, grad)
+        for node in self.buffers:
+            if not self.pending[node]:
+                self.schedule(node)
+
+    def add(self, node: Node, output_nr: int, grad: Any) -> None:
+        """Put a gradient where others of its node are, or will be."""
+        buffers = self.buffers
+        if node.several:
+            slots = buffers.setdefault(node, [None] * len(node.shape))
+            slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
+        elif node not in buffers:
+            buffers[node] = grad
+        elif node in self.owned and not self.create_graph and grad.size >= IN_PLACE_FROM:
+            np.add(buffers[node], grad, out=buffers[node])
+        else:
+            buffers[node] = buffers[node] + grad
+            self.owned.add(node)
+
+    def schedule(self, node: Node) -> None:
+        """Line up a node that has got everything: the one created last runs first."""
+        heappush(self.ready, (-node._number, next(self.arrival), node))
+
+    def meet(self, node: Node, grad: Any, wrap: Callable) -> tuple[bool, list]:
+        """Let a node's hooks see and change what has arrived, and keep what is asked for; say whether the node itself runs."""
+        runs = self.needed is None or node in self.needed
+        if not runs and node not in self.positions and node is not self.start:
+            return False, []
+        if grad is None and node.several:
+            grad = [None] * len(node.shape)
+        grads = arrived = grad if node.several else [grad]
+        hooks = node.hooks
+        if hooks is not None:
+            grads = hooks.before(list(arrived), wrap)
+            if hooks.pre and runs:
+                grads = _run_prehooks(hooks, grads, wrap)
+            grads = _strip(grads, self.create_graph)
+        # As in PyTorch: what its hooks made of a gradient is captured only if the node does not run itself.
+        for output_nr, place in self.positions.get(node, ()):
+            self.captured[place] = (arrived if runs else grads)[output_nr]
+        return runs, grads
+
+    def wanted(self, node: Node) -> tuple[Node | None, ...]:
+        """The nodes that follow, None where nothing leads on to what is asked for."""
+        return tuple([child if child in self.needed or child in self.positions else None for child in node._next])
+
+    def will_run(self, node: Node) -> bool:
+        """Whether the pass goes on to a node: a single root, where it begins, is no such node.
+
+        Raises
+        ------
+        RuntimeError
+            For a leaf of ``autograd.grad``: "A leaf node was passed to _will_engine_execute_node …"
+        """
+        if node not in self.pending or node is self.start:
+            return False
+        if self.needed is None or node in self.needed:
+            return True
+        if node in self.positions and node.__class__ is AccumulateGrad:
+            raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+                               "This is currently not supported.")
+        return node in self.positions
+
+
+class _Passes(threading.local):
+    """The backward passes that are under way in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.running: list[Pass] = []
+
+
+passes = _Passes()
+pass_numbers = itertools.count()
+
+
+def current_pass() -> Pass:
+    """The backward pass under way."""
+    return passes.running[-1]
+
+
 def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], retain_graph: bool = False,
                  create_graph: bool = False, capture: list[Edge] | None = None, accumulate: bool = True) -> list[Any]:
     """Send gradients from the roots through the graph.
@@ -137,82 +254,30 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     RuntimeError
         What a node raises: freed or overwritten tensors, invalid gradients of a custom Function.
     """
-    positions: dict[Node, list[tuple[int, int]]] = {}     # captured node: (output number, place in the answer)
-    for place, (node, output_nr) in enumerate(capture or ()):
-        positions.setdefault(node, []).append((output_nr, place))
-    captured: list[Any] = [None] * len(capture or ())
-    pending, needed = _plan([node for (node, _), _ in roots], None if capture is None else set(positions))
-    if needed is not None and accumulate:
-        needed |= set(positions)
-    # The hooks of a single root's tensor are called even if it leads nowhere; several roots are one node's children, as others are.
-    start = roots[0][0][0] if len(roots) == 1 else None
-    buffers: dict[Node, Any] = {}       # gradients that have arrived: one, or a list if the node has several outputs
-    owned: set[Node] = set()            # nodes whose buffer we made by adding: safe to add into
-    ready: list[tuple[int, int, Node]] = []
-    arrival = itertools.count().__next__    # among accumulators, which share one number: first come, first served
-
-    def add(node: Node, output_nr: int, grad: Any) -> None:
-        """Put a gradient where others of its node are, or will be."""
-        if node.several:
-            slots = buffers.setdefault(node, [None] * len(node.shape))
-            slots[output_nr] = grad if slots[output_nr] is None else slots[output_nr] + grad
-        elif node not in buffers:
-            buffers[node] = grad
-        elif node in owned and not create_graph and grad.size >= IN_PLACE_FROM:
-            np.add(buffers[node], grad, out=buffers[node])
-        else:
-            buffers[node] = buffers[node] + grad
-            owned.add(node)
-
-    def schedule(node: Node) -> None:
-        heappush(ready, (-node._number, arrival(), node))
-
-    for i, ((node, output_nr), grad) in enumerate(roots):
-        shape, _ = node.expects(output_nr)
-        if not can_sum_to(grad.shape, shape):      # .data of the root was exchanged
-            raise RuntimeError(f"invalid gradient at index {i} - got {list(grad.shape)} but expected shape compatible with "
-                               f"{list(shape)}")
-        add(node, output_nr, grad)
-    for node in buffers:
-        if not pending[node]:
-            schedule(node)
-
-    before = grad_mode.state.enabled
-    passes.running.append((pass_numbers(), pending, needed, positions, start))
-    check_nan = anomaly.check_nan
+    this = Pass(roots, capture, accumulate, create_graph)
+    pending, needed, buffers, ready = this.pending, this.needed, this.buffers, this.ready
+    before, check_nan = grad_mode.state.enabled, anomaly.check_nan
+    passes.running.append(this)
     node = None
     try:
         grad_mode.state.set(create_graph)       # in here, so that an interrupt cannot come between
         while node is not None or ready:
             if node is None:
                 node = heappop(ready)[2]
-            grad = buffers.pop(node, None)
-            hooks = node.hooks
+            grad, nodes, hooks = buffers.pop(node, None), node._next, node.hooks
             if hooks is not None or needed is not None:
-                runs = needed is None or node in needed
-                if not runs and node not in positions and node is not start:
-                    node = None
-                    continue
-                if grad is None and node.several:
-                    grad = [None] * len(node.shape)
-                grads = arrived = grad if node.several else [grad]
-                if hooks is not None:
-                    grads = hooks.before(list(arrived), wrap)
-                    if hooks.pre and runs:
-                        grads = _run_prehooks(hooks, grads, wrap)
-                    grads = _strip(grads, create_graph)
-                    grad = grads if node.several else grads[0]
-                # As in PyTorch: what its hooks made of a gradient is captured only if the node does not run itself.
-                for output_nr, place in positions.get(node, ()):
-                    captured[place] = (arrived if runs else grads)[output_nr]
+                runs, grads = this.meet(node, grad, wrap)
                 if not runs:
                     node = None
                     continue
+                if hooks is not None:
+                    grad = grads if node.several else grads[0]
+                if needed is not None:
+                    nodes = this.wanted(node)
             if anomaly.enabled:
                 anomaly.running = node
-            outs = node.apply(grad, create_graph) if needed is None else _apply_wanted(node, grad, create_graph, needed, positions)
+            outs = node.apply(grad, create_graph, nodes)
             if hooks is not None and hooks.post:
-                # What leads nowhere is seen by hooks as well, if the node computed it: only a user's Function does.
                 outs = [out if out is None or child is None else fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
@@ -223,7 +288,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 if out is not None and (out.shape != child.shape or out.dtype is not child.dtype):
                     out = fit(out, *child.expects(output_nr), node, outs)
                     if child.several:       # its `shape` is that of no array: all of them come here
-                        add(child, output_nr, out)
+                        this.add(child, output_nr, out)
                         out = None
                 if out is not None:
                     sum_so_far = buffers.get(child)
@@ -231,7 +296,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         if create_graph or out.size < IN_PLACE_FROM:
                             buffers[child] = sum_so_far + out
                         else:
-                            add(child, output_nr, out)
+                            this.add(child, output_nr, out)
                     else:
                         # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it
                         # looks into came into being for it alone, as the gradient of weight.t() does.
@@ -243,14 +308,14 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 left = pending[child] = pending[child] - 1
                 if not left:
                     if only is not None:
-                        schedule(only)
+                        this.schedule(only)
                     only = child
             if not retain_graph and node._saved:        # not before its gradients have been found to fit
                 node._saved = None
             if check_nan:
                 _check_nan(node, outs)
             if ready and only is not None and ready[0][0] <= -only._number:
-                schedule(only)
+                this.schedule(only)
                 only = None
             node = only
     except Exception:
@@ -261,47 +326,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
         anomaly.running = None
         passes.running.pop()
         grad_mode.state.set(before)
-    return captured
-
-
-class _Passes(threading.local):
-    """The backward passes that are under way in this thread, the innermost last: a number of its own, and the plan."""
-
-    def __init__(self) -> None:
-        self.running: list[tuple[int, dict, set | None, dict, Node | None]] = []
-
-
-passes = _Passes()
-pass_numbers = itertools.count().__next__
-
-
-def current_pass() -> int:
-    """The number of the backward pass under way."""
-    return passes.running[-1][0]
-
-
-def will_run(node: Node) -> bool:
-    """Whether the backward pass under way goes on to a node: a single root, where it begins, is no such node."""
-    _, pending, needed, positions, start = passes.running[-1]
-    if node not in pending or node is start:
-        return False
-    if needed is None or node in needed:
-        return True
-    if node in positions and node.__class__ is AccumulateGrad:
-        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
-                           "This is currently not supported.")
-    return node in positions
-
-
-def _apply_wanted(node: Node, grad: Any, graph: bool, needed: set[Node], positions: dict) -> Iterable:
-    """Run a node as if it had only those edges that lead to what is asked for: the other formulas do not run at all."""
-    edges = node._next
-    node._next = tuple([child if child in needed or child in positions else None for child in edges])
-    try:
-        outs = node.apply(grad, graph)
-        return outs if node.computes_all or any(child is not None for child in node._next) else (None,) * len(edges)
-    finally:
-        node._next = edges
+    return this.captured
 
 
 def _strip(grads: Iterable, create_graph: bool) -> list:

@@ -98,11 +98,11 @@ def saved_number(value: Any) -> Any:
     return _SavedFloat(value) if value.__class__ is float else _SavedInt(value) if value.__class__ is int else value
 
 
-def run_formula(apply: Callable, node: Node, grad: Any) -> tuple:
+def run_formula(apply: Callable, node: Node, grad: Any, nodes: tuple) -> tuple:
     """A node's `apply` with the mark set."""
     formula.running = True
     try:
-        return apply(node, grad, True)
+        return apply(node, grad, True, nodes)
     finally:
         formula.running = False
 
@@ -596,7 +596,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
 
 def _apply_source(operation: Op) -> str:
     """The text of a node's `apply`: it runs the formulas of the inputs that want a gradient."""
-    text = "def apply(node, grad, graph):\n    if graph and not formula.running:\n        return run_formula(itself, node, grad)\n"
+    text = ("def apply(node, grad, graph, nodes):\n"
+            "    if graph and not formula.running:\n        return run_formula(itself, node, grad, nodes)\n")
     if operation.saved:
         text += "    if node._saved is None:\n        node._refuse_freed()\n"
     for i, n in enumerate(operation.saved):
@@ -619,10 +620,7 @@ def _apply_source(operation: Op) -> str:
     if "tensors" in operation.formulas:
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
     calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
-    if len(calls) > 1:
-        calls = [f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)]
-        text += "    nodes = node._next\n"
-    return text + f"    return {_tuple(calls)}\n"
+    return text + "    return {}\n".format(_tuple(f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)))
 
 
 def _node_class(operation: Op) -> type[Node]:

@@ -43,7 +43,6 @@ class Node:
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
     _next_nrs: tuple[int, ...] | None = None    # for each of the _next nodes, which of its outputs; None: the first of each
     several = False                             # is there more than one output?
-    computes_all = False                        # does apply() give gradients that nobody asked for, too? A user's Function does
     may_alias = False                           # may apply() return an array that somebody else holds?
 
     def __init__(self, next_functions: Sequence[Edge], array: Any = None) -> None:
@@ -243,11 +242,14 @@ class Node:
         for i, grad in enumerate(grads):
             if grad is not None and not hasattr(grad, "array"):
                 raise TypeError(f"argument {i} is not a Variable")
-        outs = tuple(self.apply(list(grads) if len(grads) > 1 else grads[0], True))
+        outs = tuple(self.apply(list(grads) if len(grads) > 1 else grads[0], True, self._next))
         return outs[0] if len(outs) == 1 else outs
 
-    def apply(self, grad: Any, graph: bool) -> Iterable:
-        """Turn the gradient of the output (a list, if there are several outputs) into those of the inputs, one per edge."""
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:
+        """Turn the gradient of the output (a list, if there are several outputs) into those of the inputs, one per edge.
+
+        `nodes` are the nodes that follow, None where nothing is wanted; `graph` says whether gradients are Tensors, to be recorded.
+        """
         raise NotImplementedError
 
 
@@ -271,7 +273,7 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def apply(self, grad: Any, graph: bool) -> Iterable:
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:
         if grad is not None and self.variable.requires_grad:      # the flag may have been switched off since
             self.variable._accumulate(grad)
             hooks = self.variable._post_hooks

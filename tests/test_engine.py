@@ -175,7 +175,7 @@ def test_only_what_leads_to_the_wanted_leaf_will_run():
     x, y = (mg.ones(1, requires_grad=True) for _ in range(2))
     z, w = x * 2, y * 3
     seen = []
-    z.register_hook(lambda grad: seen.append([engine.will_run(node) for node in (z.grad_fn, w.grad_fn)]))
+    z.register_hook(lambda grad: seen.append([engine.current_pass().will_run(node) for node in (z.grad_fn, w.grad_fn)]))
     loss = (z * w).sum()
     mg.autograd.grad(loss, x, retain_graph=True)
     loss.backward()

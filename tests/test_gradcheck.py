@@ -113,7 +113,7 @@ def test_rejects_a_wrong_double_backward(fast_mode):
 def test_rejects_one_wrong_operation_of_the_table(monkeypatch):
     node = type(mg.sin(point()).grad_fn)
     right = node.apply
-    monkeypatch.setattr(node, "apply", lambda self, grad, graph: tuple(g * 1.01 for g in right(self, grad, graph)))
+    monkeypatch.setattr(node, "apply", lambda self, *args: tuple(g * 1.01 for g in right(self, *args)))
     assert not gradcheck(mg.sin, point(), raise_exception=False)
     monkeypatch.undo()
     assert gradcheck(mg.sin, point())

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class FunctionCtx(Node):
     """
 
     __slots__ = ()
-    may_alias = computes_all = True
+    may_alias = True
 
     def __init__(self, args: tuple) -> None:
         self.is_tensor = [isinstance(a, Tensor) for a in args]
@@ -77,7 +77,7 @@ class FunctionCtx(Node):
         self.remember(tuple(t if n is None else wrap(t.array, t._storage) for t, n in zip(self.to_save, places, strict=True)))
         self.to_save = ()
 
-    def apply(self, grad: Any, graph: bool) -> Iterable:
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:
         grads = list(grad) if isinstance(grad, list) else [grad] * (len(self.shape) if self.several else 1)
         tensors = [self._materialize(i, g) for i, g in enumerate(grads)]
         arguments = iter(tensors)
@@ -231,7 +231,7 @@ class Error(Node):
     def name(self) -> str:
         return "torch::autograd::Error"
 
-    def apply(self, grad: Any, graph: bool) -> tuple:
+    def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> tuple:
         raise RuntimeError(self.message)
 
 

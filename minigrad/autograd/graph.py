@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .. import graph as _graph
-from ..engine import current_pass, will_run
+from ..engine import current_pass
 from ..grad_mode import enable_grad
 from ..graph import Edge, Node, RemovableHandle
 from ..tensor import Tensor, gradient_edge
@@ -122,8 +122,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
         def first_of_a_pass(grad: Tensor) -> None:
             nonlocal last
-            if last != current_pass():
-                last = current_pass()
+            if last != current_pass().number:
+                last = current_pass().number
                 fn(grad)
 
         return _MultiHandle([t.register_hook(first_of_a_pass) for t in tensors if t.requires_grad])
@@ -132,9 +132,9 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     missing: dict[int, int] = {}                    # by pass: how many are still to come
 
     def collect(i: int, grad: Tensor) -> None:
-        number = current_pass()
+        number = current_pass().number
         if number not in seen:
-            seen[number], missing[number] = [None] * len(tensors), sum(map(will_run, nodes))
+            seen[number], missing[number] = [None] * len(tensors), sum(map(current_pass().will_run, nodes))
         seen[number][i] = grad
         missing[number] -= 1
         if not missing[number]:

@@ -241,3 +241,17 @@ def test_an_interrupt_at_any_moment_leaves_the_engine_usable():
     model(x).sum().backward()
     assert mg.equal(first, model[0].weight.grad)
     assert np.isfinite(first.numpy()).all()
+
+
+def test_threads_may_ask_one_graph_for_different_gradients():
+    """What a pass wants is its own affair: the graph itself is not touched."""
+    x, y = mg.ones(50, requires_grad=True), mg.ones(50, requires_grad=True)
+    z = x
+    for _ in range(30):
+        z = z * y
+    z = z.sum()
+
+    def work(i):
+        return [mg.autograd.grad(z, (x, y)[i % 2], retain_graph=True)[0][0].item() for _ in range(40)]
+
+    assert in_threads(8, work) == [[1.0] * 40, [30.0] * 40] * 4
