@@ -28,13 +28,18 @@ class Storage:
         self.version = version
         self.writer: tuple[CodeType, int] | None = None    # (code, line) of the last in-place write
 
-    def bump(self) -> None:
-        """Count a write and remember the line outside this package that made it (never a frame: it would keep memory)."""
+    def bump(self, writer: tuple[CodeType, int] | None = None) -> None:
+        """Count a write and remember the line that made it; who writes often can find that once."""
         self.version += 1
-        frame = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__", "").startswith("minigrad"):
-            frame = frame.f_back
-        self.writer = (frame.f_code, frame.f_lineno) if frame is not None else None
+        self.writer = writer or line_outside()
+
+
+def line_outside() -> tuple[CodeType, int] | None:
+    """The line outside this package that is running (never its frame: it would keep memory)."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("minigrad"):
+        frame = frame.f_back
+    return (frame.f_code, frame.f_lineno) if frame is not None else None
 
 
 class UntypedStorage:

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 import minigrad
+from minigrad import picture
 from tests.recorded import cases_in, differences_from_pytorch, recorded
 from tests.truth.harness import attempt, compare, run, show
 
@@ -220,3 +221,15 @@ def test_a_wrong_step_is_found(monkeypatch):
 def test_a_mode_that_minigrad_lacks_is_refused(mode):
     with pytest.raises(NotImplementedError, match=f"do not have {mode}=True"):
         minigrad.optim.AdamW([minigrad.ones(1, requires_grad=True)], **{mode: True})
+
+
+def test_a_recorded_picture_shows_what_a_step_moved():
+    w, still = minigrad.tensor([1.0, 2.0], requires_grad=True), minigrad.ones(1, requires_grad=True)
+    optimizer = minigrad.optim.SGD([w, still], lr=0.5)
+    with picture.record() as recorder:
+        (w * w).sum().backward()
+        optimizer.step()
+    first, step = recorder.calls[0], recorder.calls[-1]
+    assert (first.inputs[0].card.value, step.outputs[0].card.value) == ("[1., 2.]", "[0., 0.]")
+    assert (step.text, step.inplace, step.block) == ("optimizer.step()", True, (0, "recording is off"))
+    assert [slot.tensor for slot in step.outputs] == [w]

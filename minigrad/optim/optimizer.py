@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..grad_mode import enable_grad
+from ..function import Op, watch
+from ..grad_mode import enable_grad, no_grad
 from ..graph import HookDict, RemovableHandle
 from ..nn.module import clear_gradients, typename
+from ..storage import line_outside
 from ..tensor import Tensor, wrap
 
 __all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
@@ -109,12 +111,16 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        line = line_outside()
         for group in self.param_groups:
             for p in group["params"]:
                 if p._grad is not None:
                     grad = p._grad.array
                     self._update(p, -grad if group["maximize"] else grad, group)
-                    p._storage.bump()
+                    p._storage.bump(line)
+                    if watch.callback is not None:
+                        with no_grad():
+                            watch.callback(STEP, (p, p._grad), (p,), False)
         return loss
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -160,6 +166,13 @@ class Optimizer:
     def __repr__(self) -> str:
         groups = ["".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params") for group in self.param_groups]
         return f"{type(self).__name__} (" + "".join(f"\nParameter Group {i}\n{text}" for i, text in enumerate(groups)) + ")"
+
+
+def step_(param, grad):
+    """What an observer of operations is told of each parameter that a step moves."""
+
+
+STEP = Op(step_, {}, inplace=True)
 
 
 def _with_hooks(step: Callable) -> Callable:
