@@ -1,6 +1,7 @@
 """minigrad: a small engine on NumPy that behaves like PyTorch's autograd, down to the error texts.
 
-``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable.
+``import minigrad as mg`` loads the engine alone; ``minigrad.picture`` draws the graph, ``minigrad.lab`` makes it touchable,
+``minigrad.why`` explains a tensor's state.
 """
 import sys as _sys
 from math import e, inf, nan, pi
@@ -24,3 +25,6 @@ globals().update({name: getattr(module, name) for module in (creation, random, s
 # A call that fails by its arguments says what PyTorch says.
 arguments.install({"": _sys.modules[__name__], "Tensor": Tensor, "nn.functional": nn.functional, "linalg": linalg},
                   {"Tensor": Tensor, "torch.Generator": random.Generator})
+
+__all__ = [name for name, value in globals().items() if not name.startswith("_")
+           and (name in ("autograd", "linalg", "nn", "optim", "random") or not isinstance(value, type(_sys)))]

@@ -39,6 +39,7 @@ class dtype:
 
     @property
     def is_signed(self) -> bool:
+        """Whether it has negative numbers."""
         return self.numpy.kind in "if"
 
 
@@ -229,10 +230,12 @@ class cuda:
 
     @staticmethod
     def is_available() -> bool:
+        """False, always."""
         return False
 
     @staticmethod
     def device_count() -> int:
+        """0, always."""
         return 0
 
 

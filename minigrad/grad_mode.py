@@ -54,6 +54,7 @@ class _GradMode:
         state.set(*self._before.pop())
 
     def clone(self) -> _GradMode:
+        """Another of the same kind, for the next use as a decorator."""
         return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
@@ -139,6 +140,7 @@ class set_grad_enabled(_GradMode):
         state.set(self._previous)
 
     def clone(self) -> set_grad_enabled:
+        """Another with the same mode."""
         return type(self)(self.mode)
 
     def __call__(self, function: Callable) -> Callable:
@@ -160,4 +162,5 @@ class inference_mode(_GradMode):
         self.inference, self.mode = bool(mode), not mode      # as in PyTorch, False records even inside no_grad()
 
     def clone(self) -> inference_mode:
+        """Another with the same mode."""
         return type(self)(self.inference)

@@ -60,6 +60,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
+        """Where its gradients go: per input ``(node, which of its outputs)``, or ``(None, 0)`` for an input without grad."""
         return tuple(zip(self._next, self._next_nrs or itertools.repeat(0)))
 
     def expect(self, shapes: list, dtypes: list) -> None:

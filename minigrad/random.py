@@ -361,6 +361,7 @@ def in_memory_order(make: Callable[[tuple[int, ...]], np.ndarray], target: np.nd
 
 @op(node="UniformBackward0", inplace=True, tex=r"U({from_}, {to})", self=lambda grad: zeros_of(grad))
 def _uniform(self, from_=0.0, to=1.0, generator=None):
+    """Fill it with uniform numbers from [from, to), in place."""
     _floating(self.dtype, "check_uniform_bounds")
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
@@ -377,6 +378,7 @@ def uniform_between(generator: Generator, shape: tuple, dtype: np.dtype, low: fl
 
 @op(node="NormalBackward0", inplace=True, tex=r"N({mean}, {std}^2)", self=lambda grad: zeros_of(grad))
 def _normal(self, mean=0.0, std=1.0, generator=None):
+    """Fill it with normal numbers, in place."""
     _floating(self.dtype, "normal_kernel_cpu")
     _check_std(std)
     generator, contiguous = generator or default_generator, self.flags.c_contiguous
@@ -414,6 +416,7 @@ def bernoulli(self, p=None, generator=None):
 
 @op(node="BernoulliBackward2", inplace=True, tex="B({p})", self=lambda grad: zeros_of(grad))
 def _bernoulli(self, p=0.5, generator=None):
+    """Fill it with ones, each with probability `p`, and zeros, in place."""
     if isinstance(p, (int, float)) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     p = getattr(p, "array", p)

@@ -92,6 +92,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
+        """Whether operations on it are recorded: on a leaf a wish, which can be set; on a computed tensor a fact."""
         return self._requires_grad or self._view is not None and self._view.base.requires_grad
 
     @requires_grad.setter
@@ -132,6 +133,7 @@ class Tensor:
 
     @read_only
     def grad_fn(self) -> Node | None:
+        """The node that recorded how it was made; None for a leaf."""
         view = self._view
         if view is not None and view.version != self._storage.version and (self._node is not None or view.base.requires_grad):
             self._renew_history()
@@ -139,10 +141,12 @@ class Tensor:
 
     @read_only
     def is_leaf(self) -> bool:
+        """Whether it has no recorded history; all that does not require grad is a leaf."""
         return self.grad_fn is None
 
     @read_only
     def output_nr(self) -> int:
+        """Which of its node's outputs it is."""
         return self._output_nr
 
     @read_only
@@ -164,6 +168,7 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
+        """The gradient that backward passes added up; None until one has reached it. Asking a computed tensor that keeps none warns."""
         if self._grad is None and not self._retains and self._node is not None:
             warnings.warn(reasons.NON_LEAF_GRAD, stacklevel=2)
         return self._grad
@@ -188,6 +193,7 @@ class Tensor:
 
     @read_only
     def retains_grad(self) -> bool:
+        """Whether ``retain_grad()`` asked this computed tensor to keep its gradient."""
         return self._retains
 
     def retain_grad(self) -> None:
@@ -341,22 +347,26 @@ class Tensor:
 
     @read_only
     def shape(self) -> Size:
+        """The sizes of its dimensions."""
         return Size(self.array.shape)
 
     @read_only
     def dtype(self) -> dtypes.dtype:
+        """The type of its elements."""
         return dtypes.of_numpy[self.array.dtype]
 
     @read_only
     def ndim(self) -> int:
+        """The number of dimensions."""
         return self.array.ndim
 
     @read_only
     def device(self) -> dtypes.device:
+        """Where it lies: the CPU, always."""
         return dtypes.device()
 
-    itemsize = property(lambda self: self.array.itemsize)
-    nbytes = property(lambda self: self.array.nbytes)
+    itemsize = property(lambda self: self.array.itemsize, doc="The size of an element in bytes.")
+    nbytes = property(lambda self: self.array.nbytes, doc="The size of all elements in bytes.")
     layout = dtypes.strided
     is_cpu = True
     is_cuda = is_sparse = is_quantized = is_meta = False

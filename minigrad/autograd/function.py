@@ -119,14 +119,17 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result, below the recording: ``forward(ctx, *inputs)``, or ``forward(*inputs)`` beside a `setup_context`."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
+        """Save in `ctx` what `backward` needs, where `forward` takes no `ctx`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return one gradient per input of `forward` (None where there is none) for one gradient per output."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use "
                                   "it with backward mode AD.")
 

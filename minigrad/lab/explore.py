@@ -78,6 +78,7 @@ class Explorer:
 
     @property
     def source(self) -> str:
+        """The program as its switches stand."""
         return self._text.source
 
     @property
@@ -132,11 +133,13 @@ class Explorer:
 
     @property
     def error(self) -> str:
+        """The error that stopped the program, with its notes; empty if none did."""
         failed = self._outcome.failure
         return "\n".join(filter(None, (failed.text, failed.notes))) if failed else ""
 
     @property
     def printed(self) -> str:
+        """What the program printed."""
         return self._outcome.printed
 
     @property

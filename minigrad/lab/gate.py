@@ -101,6 +101,7 @@ class Gate:
         return {text: answer.text for text, answer in self.answers.items()}
 
     def is_right(self, option: Option) -> bool:
+        """Whether an option says what the program says."""
         return all(agrees(claim, answer) for claim, answer in zip(option.claims, self.answers.values(), strict=True))
 
     @property
@@ -216,6 +217,7 @@ class Gate:
 
     @property
     def may_reveal(self) -> bool:
+        """Whether an answer was committed or hands were counted."""
         return self.committed or any(sum(vote.values()) for vote in self.votes)
 
     def again(self) -> None:

@@ -8,3 +8,6 @@ from .modules import (
     Softsign, Tanh,
 )
 from .parameter import Parameter
+
+_INSIDE = ("hooks", "module", "modules", "normalization", "parameter")
+__all__ = [name for name in globals() if not name.startswith("_") and name not in _INSIDE]

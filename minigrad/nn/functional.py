@@ -775,3 +775,6 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+__all__ = [name for name, value in list(globals().items()) if not name.startswith("_")
+           and (getattr(value, "__module__", "") in (__name__, batch_norm.__module__) or value is sigmoid)]

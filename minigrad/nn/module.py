@@ -63,6 +63,7 @@ class Module(Hooked):
             super().__init__(*args, **kwargs)
 
     def forward(self, *input: Any) -> Any:
+        """What the layer computes; calling the instance runs it, and the hooks."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     # Registries -------------------------------------------------------------------------------------------------------

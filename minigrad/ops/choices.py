@@ -58,7 +58,12 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return _where(condition, input, other)
 
 
-Tensor.where = lambda self, condition, other: where(condition, self, other)
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Its elements where the condition holds, else those of `other`."""
+    return where(condition, self, other)
+
+
+Tensor.where = _where_method
 
 
 def one_number(value: Any, target: np.ndarray, name: str) -> np.ndarray:

@@ -256,7 +256,12 @@ def square(input: Any) -> Any:
     return pow(input, 2)
 
 
-Tensor.square_ = lambda self: self.pow_(2)
+def _square_(self: Tensor) -> Tensor:
+    """`square`, in place."""
+    return self.pow_(2)
+
+
+Tensor.square_ = _square_
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
     wrap(np.array(other, dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
@@ -381,7 +386,12 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return _round_decimals(input, decimals) if decimals else _round(input)
 
 
-Tensor.round_ = lambda self, *, decimals=0: self._round_decimals_(decimals) if decimals else self._round_()
+def _round_in_place(self: Tensor, *, decimals: int = 0) -> Tensor:
+    """`round`, in place."""
+    return self._round_decimals_(decimals) if decimals else self._round_()
+
+
+Tensor.round_ = _round_in_place
 
 
 @op(promote="same", inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
@@ -537,6 +547,7 @@ def heaviside(self, values: Tensor):
 
 @op(node="ZeroBackward0", inplace="overlapping", self=lambda grad: zeros_of(grad))
 def _zero(self):
+    """Set all elements to zero, in place."""
     return np.zeros_like(self)
 
 

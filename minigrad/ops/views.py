@@ -135,8 +135,17 @@ def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
     return _unsafe_view(_contiguous(input), sizes)
 
 
-Tensor.view_as = lambda self, other: self.view(other.shape)
-Tensor.reshape_as = lambda self, other: self.reshape(other.shape)
+def _view_as(self: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another tensor."""
+    return self.view(other.shape)
+
+
+def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another tensor."""
+    return self.reshape(other.shape)
+
+
+Tensor.view_as, Tensor.reshape_as = _view_as, _reshape_as
 
 
 @public()
@@ -216,12 +225,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 def _reversed(self: Tensor) -> Tensor:
+    """The matrix transposed: a view."""
     if self.ndim != 2:
         reasons.warn_once(reasons.REVERSE_T if self.ndim else reasons.NO_DIMENSIONS.format("T"), stacklevel=3)
     return _permute(self, tuple(range(self.ndim))[::-1])
 
 
 def _matrix_transpose(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: a view."""
     if not self.ndim:
         reasons.warn_once(reasons.NO_DIMENSIONS.format("mT"), stacklevel=3)
         return _permute(self, ())
@@ -345,7 +356,12 @@ def expand(self: Any, *args: Any, size: Any = None) -> Any:
     return _expand(self, shape_of(args, size))
 
 
-Tensor.expand_as = lambda self, other: expand(self, other.shape)
+def _expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """`expand` to the shape of another tensor."""
+    return expand(self, other.shape)
+
+
+Tensor.expand_as = _expand_as
 
 
 @public()
@@ -694,8 +710,24 @@ def _caster(d: dtypes.dtype) -> Callable:
 
 for _name, _dtype in dtypes.ALIASES.items():
     setattr(Tensor, _name, _caster(_dtype))
-Tensor.type_as = lambda self, other: self.to(other.dtype)
-Tensor.cpu, Tensor.cuda = lambda self: self, lambda self, device=None: self.to("cuda")
+
+
+def _type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Cast to the dtype of another tensor; the tensor itself if it has it."""
+    return self.to(other.dtype)
+
+
+def _cpu(self: Tensor) -> Tensor:
+    """The tensor itself: it is on the CPU."""
+    return self
+
+
+def _cuda(self: Tensor, device: Any = None) -> Tensor:
+    """Raise as PyTorch does where it was built without CUDA."""
+    return self.to("cuda")
+
+
+Tensor.type_as, Tensor.cpu, Tensor.cuda = _type_as, _cpu, _cuda
 
 
 @public(function=False)

@@ -69,6 +69,7 @@ class Recorder:
 
     @property
     def steps(self) -> int:
+        """How many nodes the last backward pass has run."""
         return len(self.trace)
 
     def adopt(self, tensors: Iterable[Any], names: Mapping[str, Any], limit: int) -> None:
