@@ -148,8 +148,10 @@ def number_dtype(value: Any) -> np.dtype:
 def result_type(*operands: Any) -> np.dtype:
     """The element type of an operation on arrays and Python numbers."""
     dims = zero = number = None
+    # NumPy's scalars count as Python numbers beside an array; alone they are what became of 0-d arrays in a formula.
+    arrays = np.ndarray if any(isinstance(x, np.ndarray) for x in operands) else (np.ndarray, np.generic)
     for x in operands:
-        if not isinstance(x, np.ndarray):       # NumPy's scalars count as Python numbers
+        if not isinstance(x, arrays):
             number = _promote(number, number_dtype(x))
         elif x.ndim:
             dims = _promote(dims, x.dtype)
