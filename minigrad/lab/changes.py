@@ -19,7 +19,7 @@ def state(names: Mapping[str, Any], recorder: Recorder | None = None) -> dict[st
     """What there is to say of each named tensor, as texts; of leaves that a recorded pass reached also by which lines it came."""
     said, roads = {}, _roads(recorder) if recorder else {}
     for name, tensor in named_tensors(names):
-        card, node = read(tensor), history(tensor)[0]
+        card, node = recorder.card(tensor) if recorder else read(tensor), history(tensor)[0]
         said[name] = {"requires_grad": str(card.requires_grad), "grad_fn": node_name(node) if node is not None else "None",
                       "grad": card.grad or "None", "value": card.value, "roads": roads.get(id(tensor), {})}
     return said

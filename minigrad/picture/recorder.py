@@ -20,7 +20,7 @@ from . import program
 from .build import build
 from .figure import Figure
 from .libraries import ENABLED, SEQUENCES, Event, tensors_in, torch_mode
-from .model import Model
+from .model import Card, Model
 from .program import Call, Slot, Step, history, is_accumulator, is_leaf, is_tensor
 
 MOST_CALLS = 2000        # a recording ends there; a picture shows far fewer
@@ -124,6 +124,10 @@ class Recorder:
     def figure(self, step: int | None = None, **look: Any) -> Figure:
         """Draw the program: after everything, or at one step of its backward pass, with the step's caption under it."""
         return Figure(self.model(step=step), caption=step is not None, **look)
+
+    def card(self, tensor: Any) -> Card:
+        """The tensor's card as it was at the end."""
+        return self._slots[id(tensor)].card if self.knows(tensor) else program.read(tensor)
 
     def knows(self, tensor: Any) -> bool:
         """Whether an operation saw the tensor."""
