@@ -25,6 +25,18 @@ def test_a_logarithm_makes_equal_ratios_equal_steps():
     assert line[1][1] - line[0][1] == pytest.approx(line[2][1] - line[1][1], abs=0.2)
 
 
+@pytest.mark.parametrize("values, log, marks", [
+    ([0.536, 3.45], False, ["0", "1", "2", "3", "4"]), ([1.0, 1e-3], True, ["0.001", "0.01", "0.1", "1"]),
+    ([7.0, 7.0], False, ["6.4", "6.6", "6.8", "7", "7.2", "7.4", "7.6"]), ([-20.0, 100.0], False, ["-50", "0", "50", "100"]),
+])
+def test_the_axes_have_round_numbers_and_names(values, log, marks):
+    texts = [node for node in ElementTree.fromstring(curve(loss=values, log=log).svg).iter() if node.tag.endswith("text")]
+    assert [node.text for node in texts if node.get("text-anchor") == "end"] == marks
+    assert {"step", "value, logarithmic" if log else "value"} < {node.text for node in texts}
+    steps = [node.text for node in ElementTree.fromstring(curve(loss=[1.0] * 300).svg).iter() if node.get("text-anchor") == "middle"]
+    assert steps == ["0", "100", "200", "300", "step"]
+
+
 @pytest.mark.parametrize("values", [[1.0], [2.0, 2.0], [1.0, math.nan, math.inf, 2.0], [math.nan]])
 def test_odd_numbers_still_draw(values):
     drawing = curve(loss=values)

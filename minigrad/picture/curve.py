@@ -8,7 +8,7 @@ from typing import Any
 from .figure import bundle
 from .ink import escape, style
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 220, 64, 120, 14, 34
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 300, 64, 120, 26, 48
 STROKES = (("on", ""), ("grad", "7 4"), ("store", "2 4"), ("fwd", "9 3 2 3"))       # told apart without colour too
 
 
@@ -33,9 +33,7 @@ class Curve:
         """The drawing, for light and dark pages."""
         heights = {name: self._heights(values) for name, values in self.series.items()}
         every = [height for line in heights.values() for height in line if math.isfinite(height)] or [0.0]
-        low, high = min(every), max(every)
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        low = 0.0 if not self._log and 0 < low < (high - low) / 50 else low     # a label of 0 reads better than one of 3.35e-08
+        heights_at, low, high = _round(min(every), max(every), self._log)
         last = max(len(line) for line in heights.values()) - 1 or 1
         plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
@@ -47,11 +45,14 @@ class Curve:
 
         parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" width="{WIDTH}" height="{HEIGHT}" font-size="12" '
                  f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{escape(self.describe())}</title><style>{style()}</style>']
-        for height in (low, (low + high) / 2, high):
+        for height in heights_at:
             y = at(0, height)[1]
             parts += [f'<path d="M{LEFT} {y:.1f}h{plot_width}" stroke="var(--ag-line)" stroke-width=".5"/>',
                       label(LEFT - 6, y + 4, "end", f"{10 ** height if self._log else height:.3g}")]
-        parts += [label(at(step, low)[0], HEIGHT - 14, "middle", str(step)) for step in sorted({0, last // 2, last})]
+        parts += [label(at(step, low)[0], HEIGHT - BOTTOM + 18, "middle", f"{step:.0f}")
+                  for step in _round(0, last, whole=True)[0] if step <= 1.01 * last]
+        parts += [label(LEFT + plot_width / 2, HEIGHT - 8, "middle", "step"),
+                  label(LEFT, 14, "start", "value, logarithmic" if self._log else "value")]
         taken: list[float] = []
         for (name, line), (role, dashes) in zip(heights.items(), STROKES):
             points = [at(step, height) for step, height in enumerate(line) if math.isfinite(height)]
@@ -70,6 +71,18 @@ class Curve:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return bundle(self.svg, self.describe())
+
+
+def _round(low: float, high: float, whole: bool = False) -> tuple[list[float], float, float]:
+    """Up to seven round numbers (whole ones, if asked) that span a range, and the range that is drawn: at least theirs."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    rough = (high - low) / 5
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(unit * power for unit in (1, 2, 5, 10) if unit * power >= rough * (1 - 1e-9))
+    step = max(1, round(step)) if whole else step
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [number * step for number in range(first, last + 1)], first * step, last * step
 
 
 def curve(*, log: bool = False, **series: Sequence[float]) -> Curve:
