@@ -1,4 +1,5 @@
 """The model, the sentences and the drawing of a program, each compared whole; the drawn edges against the graph's own."""
+import dataclasses
 import itertools
 import linecache
 import math
@@ -546,7 +547,7 @@ if t.requires_grad: t.backward()
     layouts = []
     for one, two, keep in itertools.product((True, False), repeat=3):
         recorder = run(source.format(one, two, "a.retain_grad() if a.requires_grad else None" if keep else ""))
-        layouts += [place(recorder.model(step=k)) for k in range(recorder.steps + 1)]
+        layouts += [place(dataclasses.replace(recorder.model(step=k), live=True)) for k in range(recorder.steps + 1)]
     assert len(layouts) == 28 and all(layout == layouts[0] for layout in layouts)
 
 
@@ -639,7 +640,7 @@ def test_what_is_cut_into_rows_keeps_its_edges(source):
             assert not [box for box in rows.boxes.values() if box.x + 1 < x < box.right - 1 and box.y < y < box.bottom]
         if len(pieces) == 2:
             (x, y), (u, v) = pieces[0][-1], pieces[1][0]
-            marks |= {(lane, source, Box(x, y - 8, *MARK)), (lane, target, Box(u - MARK[0], v - 8, *MARK))}
+            marks |= {(lane, source, Box(x, y - 8, 16, MARK)), (lane, target, Box(u - 16, v - 8, 16, MARK))}
     solid = [*rows.boxes.values(), *(box for _, box in rows.blocks), *(box for _, _, box in marks)]
     assert marks and all(sum(box.meets(other) for other in solid) == 1 for _, _, box in marks)           # itself
 
@@ -650,7 +651,7 @@ def test_what_goes_on_in_another_row_has_one_name_at_both_ends():
     ends = Counter(source for _, source, target in rows.curves if rows.row_of(source) != rows.row_of(target))
     assert len(ends) == 3 and ends[model.cards[0].id] == 2                              # x, a, d; each in both lanes
     bold = Counter(re.findall(r'text-anchor="middle"[^>]*font-weight:600">(\w)<', svg))
-    assert {name: bold[name] for name in "xad"} == {"x": 4, "a": 5, "d": 4}            # and one in the legend
+    assert {name: bold[name] for name in "xad"} == {"x": 5, "a": 4, "d": 4}            # and one in the legend
     assert "where the same name stands" in svg
     assert "where the same name stands" not in to_svg(run("x = mg.ones(1)\ny = x * 2\n").model(), legend=True)
 
@@ -882,7 +883,7 @@ def test_a_result_of_earlier_has_room_for_its_flags():
         z = y ** 2
     card = recorder.model().cards[0]
     assert (card.name, card.is_leaf, card.op, z.item()) == ("y", False, None, 9)
-    assert card_width(card) > sum(note_width(words, bold) for words, bold in flags(card)) + 20
+    assert card_width(card, live=True) > sum(note_width(words, bold) for words, bold in flags(card)) + 20
 
 
 def test_many_graph_edges_end_at_the_deadline(monkeypatch):

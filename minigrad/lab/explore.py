@@ -5,6 +5,7 @@ import ast
 import contextlib
 import itertools
 import types
+from dataclasses import replace
 from typing import Any
 
 from IPython import get_ipython
@@ -147,7 +148,7 @@ class Explorer:
         """The picture as plain data."""
         recorder, names = self._drawn
         if self._told[:2] != (recorder, self.step):          # one view asks for it several times
-            self._told = recorder, self.step, recorder.model(names, step=self.step)
+            self._told = recorder, self.step, replace(recorder.model(names, step=self.step), live=True)
         return self._told[2]
 
     @property

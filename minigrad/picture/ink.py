@@ -167,9 +167,9 @@ class _Ink(Pen):
         """Where a line goes on in another row: the name of what comes from `source`, at both loose ends."""
         if len(pieces) == 2:
             text = self.joints[source]
-            width = note_width(text, True) + 10
+            width = words.joint_width(text)
             for x, y in (pieces[0][-1], (pieces[1][0][0] - width, pieces[1][0][1])):
-                self.mark(Box(x, y - 8, width, 16), text, role)
+                self.mark(Box(x, y - MARK / 2, width, MARK), text, role)
 
     def mark(self, box: Box, text: str, role: str) -> None:
         self.rect(box, 4, "surface", role, 1.2)
@@ -177,16 +177,13 @@ class _Ink(Pen):
 
     @cached_property
     def joints(self) -> dict[str, str]:
-        """The names at loose ends, by what the line comes from: a short name of the program, else a letter."""
-        by_id, found = self.model.by_id, {}
-        names = {getattr(part, "name", "") for part in by_id.values()}
-        letters = (letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in names)
+        """The names at loose ends, by what the line comes from; a second one of the same name has a prime."""
+        found: dict[str, str] = {}
         for (_, source, _), pieces in self.layout.curves.items():
             if len(pieces) == 2 and source not in found:
-                part = by_id[source]
-                name = shown(part.name if isinstance(part, Card) else part.text.partition(" = ")[0] if " = " in part.text else "")
-                fits = name and name not in found.values() and note_width(name, True) + 10 <= MARK[0]
-                found[source] = name if fits else next(letters, "…")
+                name = words.joint(self.model.by_id[source])
+                same = sum(name == other.rstrip("\u2032") for other in found.values())
+                found[source] = name + "\u2032" * same
         return found
 
     # Cards --------------------------------------------------------------------------------------------------------------
@@ -389,7 +386,7 @@ class _Ink(Pen):
         elif kind in ("edge", "flow"):
             self.flow(IDLE if kind == "edge" else DONE, [[(box.x, y)] * 2 + [(box.right, y)] * 2], (box.x, y))
         elif kind == "joint":
-            self.mark(box.grown(-10, -3, -10, -3), "a", "fwd")
+            self.mark(box.grown(-10, -3, -10, -3), "x", "fwd")
         elif kind == "cut":
             self.cut(middle, y, 12)
         elif kind == "passing":

@@ -14,8 +14,8 @@ import graphviz
 from .geometry import ROW, Box, Layout, along, around
 from .graphviz_wasm import run_dot
 from .model import Card, Edge, Model, Op
-from .rows import MARK, ROOM, wrapped
-from .text import MOST_CODE, MOST_NAME, card_width, memory_width, note, op_width, short
+from .rows import ROOM, wrapped
+from .text import MOST_CODE, MOST_NAME, card_width, joint, joint_width, memory_width, note, op_width, short
 
 SECONDS = 0.7                # a layout that takes longer is given up
 WIDTH = 940                  # what a notebook's cell shows without scrolling
@@ -54,7 +54,7 @@ def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.D
         "label": _escaped(block.title) if text else " ", "margin": "14", "style": "dashed", "labeljust": "l"})
         for block in model.blocks}
     parts: list[tuple[Card | Op, float, list[str]]] = [
-        (card, card_width(card, model.detail), _card_rows(card)) for card in model.cards if card.drawn]
+        (card, card_width(card, model.detail, model.live), _card_rows(card)) for card in model.cards if card.drawn]
     parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs], model.notes), _op_rows(op)) for op in model.ops]
     for part, width, rows in parts:
         rows = rows if text else [" "] * 3
@@ -127,7 +127,8 @@ def place(model: Model, width: float = WIDTH) -> Layout:
     for clusters in (False, True):
         source = to_dot(model, text=False, clusters=clusters).source
         blocks = tuple((part.id, part.block) for part in (*model.ops, *model.cards) if part.block is not None)
-        arranged, curves = _arranged(source, model.rows, width, blocks)
+        marks = tuple((part.id, joint_width(f"{joint(part)}\u2032")) for part in (*model.ops, *model.cards))
+        arranged, curves = _arranged(source, model.rows, width, blocks, marks)
         layout = replace(arranged, boxes=dict(arranged.boxes), blocks=[])
         if _add_blocks(layout, model):
             break
@@ -136,12 +137,13 @@ def place(model: Model, width: float = WIDTH) -> Layout:
 
 
 @lru_cache(256)
-def _arranged(source: str, rows: int, width: float, blocks: tuple[tuple[str, str], ...]) -> tuple[Layout, Box]:
-    """Graphviz's answer, in rows, and the box around all curves; nobody may change them."""
+def _arranged(source: str, rows: int, width: float, blocks: tuple[tuple[str, str], ...],
+              marks: tuple[tuple[str, float], ...]) -> tuple[Layout, Box]:
+    """Graphviz's answer, in rows, and the box around all curves and marks; nobody may change them."""
     layout = _read(run_dot(source, SECONDS), rows)
-    layout = wrapped(layout, width, dict(blocks)) if layout.boxes else layout
+    layout = wrapped(layout, width, dict(blocks), dict(marks)) if layout.boxes else layout
     points = [point for pieces in layout.curves.values() for piece in pieces for point in along(piece)]
-    points += [(x + side * MARK[0], y) for pieces in layout.curves.values() if len(pieces) == 2
+    points += [(x + side * dict(marks)[key[1]], y) for key, pieces in layout.curves.items() if len(pieces) == 2
                for side, (x, y) in ((1, pieces[0][-1]), (-1, pieces[1][0]))]
     return layout, around([Box(x, y, 0, 0) for x, y in points or [(0, 0)]])
 

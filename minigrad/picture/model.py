@@ -205,7 +205,7 @@ class Model:
 
     `note` says what the picture cannot show: what was left out of a graph that is too large, or that only the recorded graph
     was known. `earlier` counts operations before the first that were not even read. `detail` is the stage (one of `DETAILS`, by
-    its place); `terse` leaves what nodes remember to the tooltips.
+    its place); `terse` leaves what nodes remember to the tooltips; `live` keeps room for what other settings of the flags would write.
     """
 
     cards: list[Card] = field(default_factory=list)
@@ -220,6 +220,7 @@ class Model:
     earlier: int = 0
     detail: int = VERSIONS
     terse: bool = False
+    live: bool = False
 
     @cached_property
     def by_id(self) -> dict[str, Card | Op]:

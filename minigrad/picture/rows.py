@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from .geometry import Box, Layout, Point, along, around
 
 GAP = 26                # between two rows
-MARK = 30, 16           # the room for a mark
+MARK = 16               # the height of a mark
 MANY = 12               # with more curves than these across a cut, a picture that scrolls is easier to read
-SLACK = 1.12            # a picture that is a little too wide is shown a little smaller
+SLACK = 1.25            # a picture that is a little too wide is shown a little smaller
 ROOM = 12, 26, 12, 8    # around what stands in a block
 
 
-def wrapped(layout: Layout, width: float, blocks: Mapping[str, str]) -> Layout:
-    """Cut a layout into rows of about this width, if that keeps it readable; `blocks` tells in which block something stands."""
+def wrapped(layout: Layout, width: float, blocks: Mapping[str, str], marks: Mapping[str, float]) -> Layout:
+    """Cut a layout into rows of about this width, if that keeps it readable.
+
+    `blocks` tells in which block something stands, `marks` how wide the mark of a line is that comes from there.
+    """
     cuts = _cuts(layout, width, blocks)
     result, top = Layout(), 0.0
     curves = {key: whole for key, (whole,) in layout.curves.items()}
@@ -29,10 +32,10 @@ def wrapped(layout: Layout, width: float, blocks: Mapping[str, str]) -> Layout:
             ends = row[key[1]], row[key[2]]
             if number == ends[0] != ends[1]:
                 if key[:2] not in leaving:
-                    leaving[key[:2]] = places.stub(points[0], 1)
+                    leaving[key[:2]] = places.stub(points[0], 1, marks[key[1]])
                 pieces[key] = leaving[key[:2]]
             elif number == ends[1] != ends[0]:
-                pieces[key] = places.stub(points[-1], -1)
+                pieces[key] = places.stub(points[-1], -1, marks[key[1]])
         frame = around([*places.boxes, *framed, *(Box(x, y, 0, 0) for x, y in places.points)])
         dx, dy = -frame.x, top - frame.y
         result.boxes |= {id: box.moved(dx, dy) for id, box in boxes.items()}
@@ -50,14 +53,14 @@ class _Places:
     def __init__(self, boxes: list[Box], framed: list[Box], points: list[Point]) -> None:
         self.boxes, self.framed, self.points = boxes, framed, points
 
-    def stub(self, port: Point, side: int) -> list[Point]:
+    def stub(self, port: Point, side: int, width: float) -> list[Point]:
         """A short curve from a port to the right (side 1), or from the left into it (-1), with room for a mark at its loose end."""
-        (x, y), (w, h) = port, MARK
+        x, y = port
         near = [p for p in self.points if abs(p[0] - x) < 200 and abs(p[1] - y) < 120]
         for reach, up in sorted(((reach, up) for reach in range(12, 120, 6) for up in range(-90, 91, 9)),
                                 key=lambda place: (place[0] + 2 * abs(place[1]), place)):
             end, middle = (x + side * reach, y + up), x + side * reach / 2
-            mark = Box(end[0] - w * (side < 0), end[1] - h / 2, w, h)
+            mark = Box(end[0] - width * (side < 0), end[1] - MARK / 2, width, MARK)
             stub = [port, (middle, y), (middle, end[1]), end]
             way, room = along(stub), mark.grown(2, 1, 2, 1)
             if not (any(mark.meets(box) for box in (*self.boxes, *self.framed)) or any(room.holds(p) for p in near)

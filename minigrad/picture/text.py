@@ -55,8 +55,8 @@ def flags(card: Card, detail: int = VERSIONS) -> list[tuple[str, bool]]:
     return [(leaf, False), (f"requires_grad {card.requires_grad}", card.requires_grad)]
 
 
-def card_width(card: Card, detail: int = VERSIONS) -> float:
-    """Room for the widest that any setting of the flags and any backward step can write."""
+def card_width(card: Card, detail: int = VERSIONS, live: bool = False) -> float:
+    """Room for the widest that any backward step, and with `live` any setting of the flags, can write."""
     if card.left_out:
         return 26
     made = card.op is not None or not card.is_leaf
@@ -65,10 +65,21 @@ def card_width(card: Card, detail: int = VERSIONS) -> float:
     rows = [name + value + (30 if detail == VERSIONS else 12)]
     if detail >= GRAD:
         rows.append(note_width("arriving") + 8 + gradient_width(card) + (0 if made else 38))
-        empty = code_width("None") + 5 + note_width("not asked")
-        rows.append(note_width(".grad") + 8 + max(gradient_width(card), empty) + 6 + note_width("retain_grad", True) if made else 0)
+        empty = code_width("None") + (5 + note_width("not asked") if live or detail >= LEAF else 0)
+        keeps = 6 + note_width("retain_grad", True) if live or card.retains_grad else 0
+        rows.append(note_width(".grad") + 8 + max(gradient_width(card), empty) + keeps if made else 0)
     rows.append(note_width("" if detail < LEAF else "not a leaf · " if made else "leaf · ") + note_width("requires_grad True", True))
     return round(max(rows) + 20)
+
+
+def joint(part: Card | Op) -> str:
+    """What a line that comes from a part is called where it goes on in another row."""
+    text = part.name or "…" if isinstance(part, Card) else part.text.partition(" = ")[0] if " = " in part.text else part.text
+    return short(text, MOST_NAME)
+
+
+def joint_width(text: str) -> float:
+    return note_width(text, True) + 10
 
 
 def card_name(card: Card) -> str:
