@@ -460,8 +460,8 @@ def _next(operation: Op) -> str:
     for i, n in enumerate(operation.formulas):
         if n == "tensors":
             return "nodes = tuple([gradient_node(t) for t in tensors])\n"
-        node = (f"{n}._node if {n}._node is not None and {n}._view is None else "
-                f"gradient_node({n}) if {n}._requires_grad or {n}._view is not None else None")
+        node = (f"({n}._node or {n}._accumulator and {n}._accumulator() or gradient_node({n}) if {n}._requires_grad else None) "
+                f"if {n}._view is None else gradient_node({n})")
         text += f"next_{i} = {node if n == operation.params[0] else f'({node}) if isinstance({n}, Tensor) else None'}\n"
     return text
 
