@@ -4,7 +4,7 @@
     python -m tests.replay 05 07         # these lessons; their solutions are replayed too
     python -m tests.replay --record      # write tests/records/lessons.json anew, after a lesson changed; needs torch
 
-A difference is one of four sorts (`sort_of`). What differs in the same way is told once, with the first cells that show it, and all
+A difference is one of four sorts (`sort_of`). What differs in the same way is told once, with the first line that shows it, and all
 of it fits on a screen: a new release of PyTorch is read here first.
 """
 from __future__ import annotations
@@ -124,14 +124,28 @@ def short(lesson: str) -> str:
     return lesson.removeprefix("solutions/")[:2]
 
 
+def changed(want: str, got: str) -> tuple[str, str]:
+    """What stands in the place of what, without what both lines begin and end with.
+
+    >>> changed("tensor([6.], grad_fn=<MulBackward0>)", "tensor([6.], made_by=<MulBackward0>)")
+    ('grad_fn', 'made_by')
+    """
+    left, right = (re.findall(r"\w+|\W", line) for line in (want, got))
+    for end in (0, -1):
+        while left and right and left[end] == right[end]:
+            del left[end], right[end]
+    return "".join(left), "".join(right)
+
+
 def report(found: list[Difference], width: int = 120) -> str:
     """Return the differences as a page that fits on a screen: those that are alike together, in the order of the lessons."""
     alike: dict[tuple, list[Difference]] = {}
     for one in found:
-        alike.setdefault((one.library, one.sort, one.want, one.got), []).append(one)
+        alike.setdefault((one.library, one.sort, *changed(one.want, one.got)), []).append(one)
     page = []
-    for (library, sort, want, got), cells in list(alike.items())[:SHOWN]:
-        names = ", ".join(f"{short(one.lesson)} {one.cell}" for one in cells)
+    for cells in list(alike.values())[:SHOWN]:
+        library, _, _, sort, want, got = cells[0]
+        names = ", ".join(f"{short(one.lesson)} {one.cell}{' (solution)' * (one.lesson[:1] == 's')}" for one in cells)
         same = next((i for i, (a, b) in enumerate(zip(want, got)) if a != b), min(len(want), len(got)))
         start = same - 30 if same > width - 40 else 0           # a long text is shown from where it begins to differ
         for line in (f"{sort}, {library}, {len(cells)}x: {names}", *(f"  {word} {'…' * (start > 0)}{text[start:]}"

@@ -85,10 +85,10 @@ def test_nothing_differs_where_all_is_as_recorded(monkeypatch, tmp_path, capsys)
 
 def test_the_report_of_a_new_pytorch_fits_on_a_screen():
     text = "the same long beginning of an error " * 6
-    found = [replay.Difference("PyTorch 3.0.0", f"{lesson:02}_x", f"cell-{cell}", "text", f"{text}{cell % 8} old", f"{text}{cell % 8} new")
-             for lesson in range(16) for cell in range(24)]
+    found = [replay.Difference("PyTorch 3.0.0", f"{lesson:02}_x", f"cell-{cell}", "text",
+                               f"{text}{cell} old{cell % 8}", f"{text}{cell} new") for lesson in range(16) for cell in range(24)]
     lines = replay.report(found).splitlines()
     assert len(lines) <= 23 and max(map(len, lines)) <= 120
     assert lines[0].startswith("text, PyTorch 3.0.0, 48x: 00 cell-0, 00 cell-8, 00 cell-16, 01 cell-0")
-    assert lines[1].endswith("0 old") and lines[2].endswith("0 new")
+    assert lines[1].endswith("0 old0") and lines[2].endswith("0 new")
     assert "2 more" in lines[-4] and lines[-3].startswith("384 cells differ: 384 text")
