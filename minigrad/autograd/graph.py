@@ -33,10 +33,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    edge = GradientEdge(*gradient_edge(tensor))
-    if edge.node is None:       # a view made under no_grad requires grad as its base does, but has no history
-        raise AssertionError("Expected gradient function to be set")
-    return edge
+    return GradientEdge(_gradient_node(tensor), tensor.output_nr)
 
 
 def edge_of(value: Tensor | GradientEdge) -> Edge:
@@ -151,6 +148,6 @@ def _gradient_node(tensor: Tensor | GradientEdge) -> Node:
             node = tensor.view_as(tensor).grad_fn.next_functions[0][0]      # under inference_mode() PyTorch fails here, too
     else:
         node = tensor.grad_fn
-    if node is None:
+    if node is None:            # a view made under no_grad requires grad as its base does, but has no history
         raise AssertionError("Expected gradient function to be set")
     return node

@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import refuse
 from ..function import Operand, op, public, shape_error
 from ..inplace import is_expanded
+from ..strides import arranged
 from ..tensor import Tensor, wrap
 
 
@@ -36,7 +37,7 @@ def zeros_of(x: Any) -> Any:
 def _where(condition: Tensor, self, other):
     self, other = dtypes.promote(self, other, fitting=True)
     try:
-        return np.where(condition, self, other)
+        return arranged(np.where(condition, self, other), condition, self, other)
     except ValueError:
         raise shape_error(condition, self, other) from None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..dtype import refuse
-from ..function import PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
+from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
 from ..strides import arranged
 from ..tensor import Tensor, wrap
@@ -136,6 +136,10 @@ def _remainder_of_number(self, number: Operand):
 def floor_divide(self, other):
     """The quotient rounded down; it has no derivative."""
     return _whole_quotient(self, other, np.floor_divide, "div_floor_cpu")
+
+
+OPS["floor_divide_"].original = None       # its node says another name
+OPS["floor_divide_"].formulas = dict.fromkeys(("self", "other"), lambda grad: not_implemented("aten::floor_divide_"))
 
 
 @op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),

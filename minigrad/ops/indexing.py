@@ -104,7 +104,7 @@ def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate
     values=lambda grad, indices: _index(grad, indices))
 @checked_by(_put_fits, inplace=True)
 def _index_put(self, indices: Operand, values, accumulate):
-    out = self.copy()
+    out = arranged(self.copy(order="K"), self)
     place = _array_index(indices)
     target = _checked(out, indices)
     try:

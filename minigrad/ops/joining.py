@@ -196,11 +196,12 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 @op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})",
     tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
 def _stack(tensors, dim):
+    dim = check_dim(dim, tensors[0].ndim + 1)
     for i, x in enumerate(tensors):
         if x.shape != tensors[0].shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
                                f"{list(x.shape)} at entry {i}")
-    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=check_dim(dim, tensors[0].ndim + 1)))
+    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=dim))
 
 
 @public(method=False)

@@ -113,7 +113,7 @@ def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | No
     runs = Run(torch), Run(ours)
     for i, line in enumerate(lines):
         found = step(runs, line, i)
-        new = [d for d in found if known.reason(d.kind) is None]
+        new = [d for d in found if known.reason(d.kind, lines[:i + 1]) is None]
         if new or parted(line, found):
             return new[0] if new else None
     return None

@@ -49,7 +49,7 @@ class Hunt:
                 found = step(runs, line, len(lines) - 1)
                 self.counts["lines"] += 1
                 self.counts["raised"] += runs[0].outcome["error"] is not None
-                reasons = [known.reason(difference.kind) for difference in found]
+                reasons = [known.reason(difference.kind, lines) for difference in found]
                 if None in reasons:
                     return Found(lines, found[reasons.index(None)])
                 self.known.update(set(reasons) - already)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # A pattern for Difference.kind (numbers are 0 there, names #), and what differs. What PyTorch does by chance of its implementation
 KNOWN: dict[str, str] = {
@@ -16,8 +17,8 @@ KNOWN: dict[str, str] = {
         "the version of a gradient in a text, which depends on how it was added up",
     r"^error [|] RuntimeError: (Output 0 of|A view was created)[^|]*its base or another view[^|]*[|] (?!None)":
         "which of two errors of one line is raised",
-    r"^error [|] RuntimeError: derivative for aten::floor_divide_ is not [^|]*[|] RuntimeError: derivative for aten::floor_divide is":
-        "the in-place name of an operation that has no derivative",
+    r"^error [|] RuntimeError: Inference tensors cannot be saved [^|]*[|] (?!None)":
+        "an operation that fails has not refused inference tensors yet; in PyTorch it has",
     r"^log before the error [|] \[\[\"'pack'[^|]*[|] \[\]$": "an operation that fails has not packed its inputs yet; in PyTorch it has",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
@@ -25,6 +26,15 @@ KNOWN: dict[str, str] = {
 }
 
 
-def reason(kind: str) -> str | None:
-    """Why a kind of difference is known, or None for a new one."""
+# Differences in the graph of a backward pass, in programs that use an operation.
+SECOND: dict[str, str] = {
+    "atan2": "in the graph of a backward pass, what the formulas of two inputs have in common is computed for each",
+    "cumprod": "in the graph of a backward pass, gradients beside a zero are joined, not written into an empty tensor",
+}
+
+
+def reason(kind: str, lines: Sequence[str] = ()) -> str | None:
+    """Why a kind of difference is known in a program, or None for a new one."""
+    if kind.startswith("look.second."):
+        return next((why for word, why in SECOND.items() if any(word in line for line in lines)), None)
     return next((why for pattern, why in KNOWN.items() if re.search(pattern, kind)), None)
