@@ -6,6 +6,7 @@ beyond it (which variable, which line) is a *note* (`BaseException.add_note`), p
 from __future__ import annotations
 
 import linecache
+import tokenize
 import warnings
 from collections.abc import Callable
 from types import CodeType
@@ -104,6 +105,17 @@ def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
     return None
 
 
+def without_comment(line: str) -> str:
+    """The code of a line."""
+    try:
+        for token in tokenize.generate_tokens(iter([line]).__next__):
+            if token.type == tokenize.COMMENT:
+                return line[:token.start[1]].strip()
+    except (tokenize.TokenError, SyntaxError):      # the line alone is no whole statement
+        pass
+    return line.strip()
+
+
 def place(writer: tuple[CodeType, int] | None) -> str:
     """Say where a line is, with its text if it can be had: ``line 4, `y.zero_()`,``."""
     if writer is None:
@@ -112,26 +124,29 @@ def place(writer: tuple[CodeType, int] | None) -> str:
     path = code.co_filename.replace("\\", "/")
     # A notebook's cell has a file name of no meaning to anybody; the line of code says more.
     name = "" if "ipykernel" in path or path.startswith("<") else f" of {path.rsplit('/', 1)[-1]}"
-    text = linecache.getline(code.co_filename, line).strip()
+    text = without_comment(linecache.getline(code.co_filename, line))
     return f"line {line}{name}" + (f", `{text}`," if text else "")
 
 
 def wrote_in_place(node_name: str, saved_name: str, version: int, now: int, writer: tuple[CodeType, int] | None) -> str:
     """The note under a version error."""
-    return (f"{node_name} remembered its '{saved_name}' at version {version} for the backward pass; {place(writer)} then wrote "
+    what = "its own result" if saved_name == "result" else f"its input ({saved_name})" if saved_name.isidentifier() else f"its {saved_name}"
+    return (f"{node_name} remembered {what} at version {version} for the backward pass; {place(writer)} then wrote "
             f"to that memory in place (it is at version {now} now). Compute a new tensor there instead of writing in place, "
             "or clone() before writing.")
 
 
 def backward_twice(node_name: str) -> str:
     """The note under the error of a second backward pass."""
-    return (f"{node_name} freed what it remembered when it ran backward. Call the first backward with retain_graph=True, or "
-            "compute the result again.")
+    return (f"{node_name} freed what it remembered when it ran backward: something from before that is used again. Compute it "
+            "again; or add the losses and call backward() once; or, if it comes from an earlier round and should only be a "
+            "number now, detach() it. retain_graph=True in the first call keeps everything, round after round.")
 
 
 NO_GRAPH_NOTE = (
     "Nothing was recorded for this tensor: none of its inputs had requires_grad=True, or it was made under no_grad(), or it "
-    "comes from detach(). Its .requires_grad is False and its .grad_fn is None.")
+    "comes from detach(), or it is a gradient that was computed without create_graph=True. Its .requires_grad is False and its "
+    ".grad_fn is None.")
 
 PACK_WRITES = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
