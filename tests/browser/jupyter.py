@@ -19,8 +19,9 @@ from playwright.sync_api import ConsoleMessage, Locator, Page
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60                               # seconds for one thing to happen on a busy machine
 SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},                    # every cell is on the page
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},                    # every cell is on the page
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyter-widgets/jupyterlab-manager/plugin": {"saveState": True},                      # as the set-up has it
 }
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge",
          "microsoft-edge-stable", "msedge")
@@ -53,7 +54,7 @@ def jupyterlab(home: Path) -> Iterator[tuple[str, str]]:
     """Serve a copy of the lessons, with all configuration in ``home``; yield the address and its token."""
     shutil.copytree(ROOT / "notebooks", home / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name, settings in SETTINGS.items():
-        file = home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+        file = home / "settings" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(settings), encoding="utf-8")
     places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython",

@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import urllib.request
 from pathlib import Path
 from statistics import median
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 SETUP = "%load_ext minigrad.lab\nimport minigrad as mg\nfrom minigrad import lab"
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()"
@@ -55,17 +57,27 @@ FAINT = """lab => {
 
 
 @pytest.fixture
-def labs(lesson, server):
-    """Open a notebook of these cells, run it, and return it with its labs."""
-    def open_notebook(*cells: str):
+def store(server):
+    """Put a notebook of these cells on the server."""
+    def put(name: str, *cells: dict) -> None:
         address, token = server
-        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {
-            "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}, "cells": [
-            {"id": f"c{i}", "cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
-            for i, source in enumerate((SETUP, *cells))]}
-        request = urllib.request.Request(f"{address}/api/contents/labs.ipynb", method="PUT", headers={"Authorization": f"token {token}"},
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "cells": cells, "metadata": {"kernelspec": {
+            "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}}
+        request = urllib.request.Request(f"{address}/api/contents/{name}", method="PUT", headers={"Authorization": f"token {token}"},
                                          data=json.dumps({"type": "notebook", "format": "json", "content": notebook}).encode())
         urllib.request.urlopen(request, timeout=10).close()
+    return put
+
+
+def code_cell(number: int, source: str, outputs: tuple[dict, ...] = ()) -> dict:
+    return {"id": f"c{number}", "cell_type": "code", "source": source, "metadata": {}, "outputs": list(outputs), "execution_count": None}
+
+
+@pytest.fixture
+def labs(lesson, store):
+    """Open a notebook of these cells, run it, and return it with its labs."""
+    def open_notebook(*cells: str):
+        store("labs.ipynb", *(code_cell(i, source) for i, source in enumerate((SETUP, *cells))))
         shown = lesson("labs.ipynb")
         shown.run_all()
         found = shown.locate(".mg-lab")
@@ -246,3 +258,107 @@ def test_livegraph_follows_the_cells(labs):
     lab = found.first
     has(shown.page, lab, "x.grad is [3.] now, not None.")
     assert "MulBackward0" in lab.locator("svg").text_content() and shown.problems == []
+
+
+# ---- the worst day: whatever happens to the kernel or the page, the lab works, or says what to do
+
+SILENT = "Python does not answer."
+KERNEL = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+
+
+def reopened(shown):
+    """The labs of the page, loaded again."""
+    shown.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
+    shown.page.reload()
+    shown.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .mg-lab")
+    return shown.locate(".mg-lab").first
+
+
+def test_a_lab_whose_kernel_was_restarted_says_so_and_works_when_its_cell_ran_again(labs):
+    shown, found = labs("%%explore\n" + SQUARE)
+    lab, page = found.first, shown.page
+    page.evaluate(f"{KERNEL}.restart()")
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(page, lab, SILENT)
+    assert "run this cell again" in lab.inner_text()
+    shown.run_all()
+    assert SILENT not in lab.inner_text() and found.count() == 1
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(page, lab, "y.requires_grad is True now")
+
+
+def test_a_press_during_a_long_cell_waits_and_takes_nothing_of_it(labs):
+    shown, found = labs("%%explore\n" + SQUARE)
+    lab, page = found.first, shown.page
+    page.evaluate("""kernel => { window.printed = ''
+        const cell = eval(kernel).requestExecute({ code: 'import time\\nfor i in range(50):\\n    w = x * i; print(i); time.sleep(0.1)' })
+        cell.onIOPub = (message) => { window.printed += message.content.text ?? '' }
+        window.ended = cell.done }""", KERNEL)
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(page, lab, SILENT)
+    assert "If another cell is running, wait for it." in lab.inner_text()
+    page.evaluate("window.ended")
+    has(page, lab, "y.requires_grad is True now")
+    assert SILENT not in lab.inner_text() and "x * i" not in lab.inner_text()
+    assert page.evaluate("window.printed").split() == [str(i) for i in range(50)]
+    assert shown.problems == []
+
+
+def test_a_page_that_is_loaded_again_has_its_labs_and_they_work(labs):
+    shown, found = labs("%%explore\n" + SQUARE)
+    found.first.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(shown.page, found.first, "y.requires_grad is True now")
+    lab = reopened(shown)
+    assert "y = mg.tensor([3.0], requires_grad=True)" in lab.inner_text()                        # as it was left
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(shown.page, lab, "y.requires_grad is False now")
+    assert shown.problems == []
+
+
+def test_a_notebook_of_yesterday_shows_its_labs_and_says_what_to_do(labs):
+    shown, found = labs("%%explore\n" + SQUARE)
+    shown.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
+    shown.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab = reopened(shown)
+    assert "MulBackward0" in lab.locator("svg").text_content()
+    lab.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(shown.page, lab, SILENT)
+
+
+def test_a_notebook_that_is_not_trusted_shows_its_pictures_and_keeps_the_secret(lesson, store):
+    shell = InteractiveShell.instance()
+    shell.run_cell(SETUP)
+    shell.run_cell("%%explore\n" + SQUARE)
+    gate = eval(LETTERS, shell.user_ns)
+    InteractiveShell.clear_instance()
+    outputs = [{"output_type": "display_data", "metadata": {}, "data": part.widget._static()} for part in (shell.user_ns["lab"].last(), gate)]
+    store("foreign.ipynb", *(code_cell(i, "", (output,)) for i, output in enumerate(outputs)))
+    shown = lesson("foreign.ipynb")
+    picture = shown.locate("img").first
+    picture.wait_for()
+    assert picture.bounding_box()["height"] > 100 and "MulBackward0" in picture.get_attribute("alt")
+    text = " ".join(shown.locate(".jp-OutputArea").all_inner_texts())
+    assert "Run the cell: then each flag of the program has a switch." in text and "Run the cell to answer." in text
+    assert "believes" not in text and shown.problems == []
+
+
+def test_two_notebooks_with_the_same_ids_leave_each_other_alone(labs, store):
+    shown, found = labs("%%explore\n" + SQUARE)
+    store("other.ipynb", *(code_cell(i, source) for i, source in enumerate((SETUP, "%%explore\n" + SQUARE))))
+    shown.page.evaluate("jupyterapp.commands.execute('docmanager:open', { path: 'other.ipynb' })")
+    shown.page.wait_for_function("""jupyterapp.shell.currentWidget.context.path === 'other.ipynb'
+        && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'""")
+    shown.run_all()
+    both = shown.page.locator(".mg-lab")
+    shown.page.wait_for_function("document.querySelectorAll('.mg-lab').length === 2")
+    ids = [set(re.findall(r' id="([^"]+)"', both.nth(i).inner_html())) for i in (0, 1)]
+    assert ids[0] and ids[0] == ids[1]
+    second = shown.locate(".mg-lab").first
+    second.get_by_role("switch", name="y.requires_grad, line 2").click()
+    has(shown.page, second, "y.requires_grad is True now")
+    assert second.locator("g[data-changed]").count() > 0
+    shown.page.evaluate("jupyterapp.commands.execute('docmanager:open', { path: 'labs.ipynb' })")
+    first = shown.locate(".mg-lab").first
+    first.wait_for()
+    assert first.locator("g[data-changed]").count() == 0 and "y = mg.tensor([3.0])" in first.inner_text()
+    assert shown.problems == []
