@@ -289,6 +289,19 @@ def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | 
     return TypeError(several(name, shown, args, kwargs))
 
 
+def by_old_signature(full_name: str, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments by name of a call in an order that PyTorch still takes, with a warning: ``w.add_(-0.1, grad)``."""
+    _, signatures = signatures_of(full_name)
+    args = args[full_name.startswith("Tensor."):]
+    fits = next((signature for signature in signatures if signature.problem(args, kwargs) is None), None)
+    if fits is None or not fits.hidden:
+        return None
+    others = "".join(f"\n\t{fits.name}({signature.printed})" for signature in signatures if not signature.hidden)
+    reasons.warn_once(f"This overload of {fits.name} is deprecated:\n\t{fits.name}({fits.printed})\nConsider using one of the following "
+                      f"signatures instead:{others}", stacklevel=4, key="overload")
+    return {**{param.name: value for param, value in zip(fits.params, args)}, **kwargs}
+
+
 def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[str, Any]) -> str:
     """The text that lists every way to call a function."""
     given = ", ".join(map(typename, args)) + (", " if args and kwargs else "") + ", ".join(f"{k}={typename(v)}" for k, v in kwargs.items())
@@ -331,6 +344,8 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
                 return write_out(full_name, function, args, **given)
             result = function(*args, **given)
         except Exception as error:
+            if "|deprecated" in signatures and (renamed := by_old_signature(full_name, args, kwargs)) is not None:
+                return function(*args[:full_name.startswith("Tensor.")], **renamed)
             problem = refusal(full_name, args, kwargs) or translated(error, args)
             if problem is None:
                 raise

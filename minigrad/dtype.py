@@ -68,7 +68,7 @@ def set_default_dtype(d: dtype) -> None:
         "only floating-point types are supported as the default type"
     """
     if not isinstance(d, dtype):
-        raise TypeError("invalid dtype object")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default[0] = d

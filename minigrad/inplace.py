@@ -90,11 +90,16 @@ def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) ->
     if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(np.broadcast_shapes(array.shape, target.shape))}")
+    check_cast(array, target)
+    if not overlapping:
+        check_overlap(target)
+
+
+def check_cast(array: np.ndarray, target: np.ndarray) -> None:
+    """Refuse a type that would lose something."""
     if array.dtype is not target.dtype and dtypes.kind_of(array.dtype) > dtypes.kind_of(target.dtype):
         names = [dtypes.scalar_type(a) for a in (array, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
-    if not overlapping:
-        check_overlap(target)
 
 
 def check_result(tensor: Tensor, *arrays: np.ndarray) -> None:
@@ -169,6 +174,7 @@ def write_out(name: str, function: Callable, args: tuple, out: Tensor, **kwargs:
     if state.recording and any(isinstance(x, Tensor) and x.requires_grad for x in (*args, *kwargs.values(), out)):
         raise RuntimeError(f"{name}(): {reasons.OUT_OF_GRAD}")
     array = function(*args, **kwargs).array
+    check_cast(array, out.array)
     if array.shape != out.array.shape:
         if out.array.size:
             warnings.warn(reasons.OUT_RESIZED.format(list(out.array.shape), list(array.shape)), stacklevel=4)

@@ -83,10 +83,13 @@ def is_warn_always_enabled() -> bool:
     return _warn_always[0]
 
 
-def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True) -> None:
-    """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does; its Python part ignores `set_warn_always`."""
-    if text not in _warned or heeds_always and _warn_always[0]:
-        _warned.add(text)
+def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True, key: str = "") -> None:
+    """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does; its Python part ignores `set_warn_always`.
+
+    Texts with one `key` come from one place: the first of them is the only one.
+    """
+    if (key or text) not in _warned or heeds_always and _warn_always[0]:
+        _warned.add(key or text)
         warnings.warn(text, stacklevel=stacklevel)
 
 

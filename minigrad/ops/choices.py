@@ -221,6 +221,8 @@ bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "|", "bitwise_or_cpu", "f", "
 bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, r"\oplus", "bitwise_xor_cpu", "f", "__xor__", "__rxor__")
 bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, r"\ll", "lshift_cpu", "bf", "__lshift__")
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, r"\gg", "rshift_cpu", "bf", "__rshift__")
+Tensor.__rlshift__ = lambda self, other: bitwise_left_shift(other, self)
+Tensor.__rrshift__ = lambda self, other: bitwise_right_shift(other, self)
 
 
 @op(promote="same", inplace=True)

@@ -268,7 +268,7 @@ def _square_(self: Tensor) -> Tensor:
 Tensor.square_ = _square_
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
-    wrap(np.array(other, dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
+    wrap(np.asarray(other).astype(dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
 Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
 

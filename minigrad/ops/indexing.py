@@ -151,8 +151,8 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
 
 def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Tensor, tuple]:
     """Apply ints, slices, None and ``...`` as views; return the view and the index tensors that are left, by dimension."""
-    if isinstance(key, list) and len(key) < 32 and any(isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice)) or
-                                                       k is None or k is Ellipsis for k in key):
+    if isinstance(key, list) and len(key) < 32 and any(
+            isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice, str, bytes)) or k is None or k is Ellipsis for k in key):
         warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
         key = tuple(key)
     elif isinstance(key, str):
@@ -166,8 +166,8 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
         elif isinstance(k, Tensor) and k.array.dtype == np.uint8 and k.ndim:
             warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=3)
             keys[i] = wrap(k.array != 0)
-        elif isinstance(k, str):
-            raise TypeError("new(): invalid data type 'str'")
+        elif isinstance(k, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
     used = builtins.sum(k.ndim if isinstance(k, Tensor) and k.array.dtype == bool else 1 for k in keys
                         if k is not None and k is not Ellipsis and not isinstance(k, bool))
     if used > self.ndim:
@@ -229,6 +229,8 @@ def _consumed(index: Any) -> int:
 
 def _index_array(k: Any) -> Any:
     array = np.array(k) if isinstance(k, np.ndarray) else np.array(_plain(k))
+    if array.dtype.kind == "O":
+        raise ValueError("Overflow when unpacking long long")
     cast = array.dtype.kind == "f" or array.dtype.kind == "i" and not isinstance(k, np.ndarray)
     return array.astype(np.int64) if cast else array
 
@@ -241,10 +243,13 @@ def _int_index(k: Any) -> int:
     if isinstance(k, Tensor) and k.array.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     try:
-        return k.__index__()
+        index = k.__index__()
     except (AttributeError, TypeError):
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-                         f"(got {type(k).__name__})") from None
+                         f"(got {typename(k)})") from None
+    if not -2 ** 63 <= index < 2 ** 63:
+        raise ValueError("Overflow when unpacking long long")
+    return index
 
 
 def _getitem(self: Tensor, key: Any) -> Tensor:

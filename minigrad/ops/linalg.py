@@ -278,8 +278,22 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return _cross(input, other, dim)
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix that has no inverse."""
+
+
+def _singular(matrices: np.ndarray) -> _LinAlgError:
+    """The error for the first matrix whose elimination ends at a zero, and where on the diagonal that is."""
+    for number, a in enumerate(matrices.reshape(-1, *matrices.shape[-2:]).copy()):
+        for k in range(len(a)):
+            pivot = k + np.argmax(np.abs(a[k:, k]))
+            if not a[pivot, k]:
+                batch = f"(Batch element {number}): " if matrices.ndim > 2 else ""
+                return _LinAlgError(f"linalg.inv: {batch}The diagonal element {k + 1} is zero, the inversion could not be completed "
+                                    "because the input matrix is singular.")
+            a[[k, pivot]] = a[[pivot, k]]
+            a[k + 1:, k:] -= np.outer(a[k + 1:, k] / a[k, k], a[k, k:])
+    return _LinAlgError("linalg.inv: The inversion could not be completed because the input matrix is singular.")
 
 
 @op(node="LinalgInvExBackward0", outputs=("inverse",), tex="{self}^{{-1}}",
@@ -296,7 +310,7 @@ def _inv(self):
     try:
         return np.linalg.inv(self).swapaxes(-2, -1).copy().swapaxes(-2, -1)       # column by column, as LAPACK returns it
     except np.linalg.LinAlgError:
-        raise LinAlgError("linalg.inv: The inversion could not be completed because the input matrix is singular.") from None
+        raise _singular(self) from None
 
 
 @public()
@@ -334,9 +348,11 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     keep_a, keep_b = ([d for d in range(x.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
     sizes_a, sizes_b = [a.shape[d] for d in keep_a], [b.shape[d] for d in keep_b]
     n = math.prod(a.shape[d] for d in left)
+    if not sizes_a and not sizes_b:
+        return reshape(dot(reshape(permute(a, *left), n), reshape(permute(b, *right), n)), ())
     product = mm(reshape(permute(a, *keep_a, *left), math.prod(sizes_a), n),
                  reshape(permute(b, *right, *keep_b), n, math.prod(sizes_b)))
-    return reshape(product, *sizes_a, *sizes_b) if sizes_a or sizes_b else reshape(product, ())
+    return reshape(product, *sizes_a, *sizes_b)
 
 
 @op(tex=r"\operatorname{{tr}} {self}", self=lambda grad, self_sym_sizes: _trace_backward(grad, self_sym_sizes))
@@ -352,11 +368,18 @@ def _trace_backward(grad: Any, sizes: tuple) -> Any:
 
 
 @public(method=False)
-def einsum(equation: str, *operands: Any) -> Any:
-    """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``."""
-    if not isinstance(equation, str) or not operands:
+def einsum(*args: Any) -> Any:
+    """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``, as is ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    if len(args) < 2:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its "
                          "subscripts list")
+    equation, *operands = args
+    if isinstance(equation, Tensor):        # dimensions by number
+        names = ["".join("..." if i is ... else chr(i + (65 if i < 26 else 71)) for i in numbers) for numbers in (*args[1::2], *args[-1:])]
+        output = names.pop() if len(args) % 2 else ""
+        equation, operands = ",".join(names[:len(args) // 2]) + f"->{output}" * (len(args) % 2), args[:len(args) // 2 * 2:2]
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     operands = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
     terms, _, output = equation.replace(" ", "").partition("->")
     terms = terms.split(",")

@@ -18,7 +18,7 @@ from ..function import PUBLIC, op, public
 from ..grad_mode import state
 from ..inplace import check_inplace, view_of
 from ..strides import arranged
-from ..tensor import Tensor, check_dim, gradient_edge
+from ..tensor import Tensor, check_dim, gradient_edge, read_only
 
 
 @op(node="AliasBackward0", view=True, tex="{self}", self=lambda grad: grad)
@@ -224,24 +224,30 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return _permute(input, tuple(order))
 
 
-def _reversed(self: Tensor) -> Tensor:
+def T(self: Tensor) -> Tensor:
     """The matrix transposed: a view."""
     if self.ndim != 2:
         reasons.warn_once(reasons.REVERSE_T if self.ndim else reasons.NO_DIMENSIONS.format("T"), stacklevel=3)
     return _permute(self, tuple(range(self.ndim))[::-1])
 
 
-def _matrix_transpose(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged: a view."""
-    if not self.ndim:
-        reasons.warn_once(reasons.NO_DIMENSIONS.format("mT"), stacklevel=3)
-        return _permute(self, ())
-    if self.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
-    return transpose(self, -2, -1)
+def _matrix_transpose(name: str) -> property:
+    """``mT``; for real numbers the adjoints ``mH`` and (of one matrix) ``H`` are the same."""
+    def turned(self: Tensor) -> Tensor:
+        if not self.ndim:
+            text = reasons.NO_DIMENSIONS if name == "mT" else "Tensor.{} is deprecated on 0-D tensors. Consider using x.conj()."
+            reasons.warn_once(text.format(name), stacklevel=3)
+            return self
+        if self.ndim < 2 or name == "H" and self.ndim > 2:
+            which = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
+            raise RuntimeError(f"tensor.{name} is only supported on {which}. Got {self.ndim}-D tensor."
+                               + " For batches of matrices, consider using tensor.mH" * (self.ndim > 2))
+        return transpose(self, -2, -1)
+    turned.__name__, turned.__doc__ = name, "The last two dimensions exchanged: a view."
+    return read_only(turned)
 
 
-Tensor.T, Tensor.mT = property(_reversed), property(_matrix_transpose)
+Tensor.T, Tensor.mT, Tensor.mH, Tensor.H = read_only(T), *map(_matrix_transpose, ("mT", "mH", "H"))
 
 
 @op(view=True, tex="{self}", self=lambda grad, dim: squeeze(grad, dim))

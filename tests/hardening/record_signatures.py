@@ -94,7 +94,7 @@ def groups() -> dict[tuple[str | None, str, bool], list[tuple[NativeFunction, st
         name, inner = re.match(r"(\w+)\((.*)\) ->", entry["name"]).groups()
         inner = re.sub(r"\(a!\)", "", inner)
         if " out" not in inner:
-            found[None, name, False].append(f"{name}({inner.replace('Tensor self', 'Tensor input')})|deprecated")
+            found[None, name, False].append(f"{name}({inner.replace('Tensor self', 'Tensor input')}, *, Tensor out=None)|deprecated")
             found[None, name, True].append(f"{name}({re.sub(r'Tensor self,? ?', '', inner)})|deprecated")
     return found
 

@@ -505,3 +505,26 @@ def written_wrongly(mg):
          index_copy_back=lambda: x.index_copy_(0, mg.tensor([-1]), mg.ones(1)),
          index_add=lambda: x.index_add_(0, mg.tensor([5]), mg.ones(1)),
          index_add_rows=lambda: t.index_add_(0, mg.tensor([5]), mg.ones(1, 4)))
+
+
+def singular(mg):
+    for rows in [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0, 4.0, 1.0], [1.0, 2.0, 3.0], [4.0, 8.0, 7.0]], [[0.0]]]:
+        matrix = mg.tensor(rows)
+        show(attempt(lambda m=matrix: m.inverse()), attempt(lambda m=matrix: mg.linalg.inv(mg.stack([mg.eye(len(m)), m]))))
+    show(mg.linalg.LinAlgError.__name__, mg.linalg.LinAlgError.__mro__[1:3])
+
+
+def equations(mg):
+    x = mg.ones(2)
+    show(mg.einsum(x, [0]), mg.einsum(x, [0], x, [0]), mg.einsum(x, [0], x, [1], [0, 1]),
+         mg.einsum(mg.ones(2, 3), [..., 1], [1, ...]).shape)
+    _ask(mg, number=lambda: mg.einsum(3, x), nothing=lambda: mg.einsum(), alone=lambda: mg.einsum("i"), none=lambda: mg.einsum(None, x))
+
+
+def what_cannot_be_set(mg):
+    x = mg.ones(2, 2)
+    for name in ["T", "mT", "H", "mH", "dtype", "shape", "is_leaf", "grad_fn"]:
+        show(name, attempt(lambda name=name: setattr(x, name, 1)))
+    for value in [mg.int64, 3, "float32", float, None]:
+        show(attempt(lambda value=value: mg.set_default_dtype(value)))
+    show(attempt(lambda: mg.add(x, 1, out=mg.ones(3, dtype=mg.int64))))

@@ -271,3 +271,10 @@ def masks_of_bytes(mg):
     show(x[mask], mg.where(mask, x, -x), attempt(lambda: x.__setitem__(mask, 2.0)), attempt(lambda: x.masked_fill(mask, 1.0)))
     x[mask] = mg.tensor([7.0, 8.0])
     show(x, x[mg.tensor(1, dtype=mg.uint8)], attempt(lambda: x.masked_select(mask)))
+
+
+def keys_that_are_none(mg):
+    x = _table(mg, 3, 4)
+    for key in ["a", ["a"], ["a", 1], [b"a"], b"a", (0, "a"), 10 ** 20, (0, 10 ** 20), [10 ** 20], 1.5, [1.5], 1j, {},
+                np.float32(1), np.True_]:
+        show(repr(key), attempt(lambda: x[key]))

@@ -42,3 +42,16 @@ def closeness(mg):
 def nan_to_num_in_memory(mg):
     x = mg.tensor([[[1.0, 1.0]], [[1.0, 1.0]]])
     show(x.expand(2, -1, -1, -1).nan_to_num().stride(), mg.arange(6).view(2, 3).t().nan_to_num().stride())
+
+
+def old_signatures(mg):
+    """A number before the tensor that it scales, as in old programs; the first one warns."""
+    x, g, m = mg.ones(2), mg.tensor([1.0, 2.0]), mg.eye(2)
+    show(x.add_(-0.5, g), mg.add(x, 2, g), x.sub(2, g), mg.addcmul(x, 2, g, g), x.addcdiv_(-0.5, g, g),
+         m.addmm(2, m, m), mg.addmm(2, m, 3, m, m))
+    show(attempt(lambda: x.add(g, 2)), attempt(lambda: x.add_("a", g)), x.requires_grad_().add(2, g).grad_fn)
+
+
+def number_and_small_type(mg):
+    x = mg.tensor([200], dtype=mg.uint8)
+    show(-1 // x, 300 // x, -1 % x, 300 - x, 2.5 // x, -1 & x, 300 | x, 1 << x, 256 >> x)
