@@ -26,6 +26,7 @@ from .text import LONGEST, card_name, sentence
 if TYPE_CHECKING:
     from .recorder import Recorder
 
+MOST_LINKED = 3          # tensors, those of before a write among them, that lines tie to their memory; else those of now
 MOST_UNFOLDED = 4        # with more operations than these, a result that nobody asked to keep is written into its operation
 
 
@@ -183,6 +184,7 @@ class _Builder:
                 sharing.setdefault(memory_of(slot.tensor), []).append(slot)
         for memory, slots in sharing.items():
             shown = [s for s in slots if s.ended is None]
+            linked = slots if len(slots) <= MOST_LINKED else shown
             names = list(dict.fromkeys(card_name(self.slots[s]) for s in shown if self.slots[s].name))
             writes = [call.text for call in self.program.writes.get(memory, ())]
             if len(names) < 2 and not writes or memory not in self.program.cells:
@@ -193,7 +195,7 @@ class _Builder:
             cells = [(a, "" if a == b else b) for a, b in zip(now, was, strict=False)]
             size = storage.nbytes() // slots[0].tensor.element_size()
             self.model.memories.append(Memory(
-                f"m{len(self.model.memories)}", names, [self.slots[s].id for s in shown], cells, storage.nbytes(),
+                f"m{len(self.model.memories)}", names, [self.slots[s].id for s in linked], cells, storage.nbytes(),
                 max(self.slots[s].version for s in slots), writes, size - len(cells)))
 
     def _fold(self) -> None:

@@ -182,8 +182,8 @@ class _Ink(Pen):
         for (_, source, _), pieces in self.layout.curves.items():
             if len(pieces) == 2 and source not in found:
                 name = words.joint(self.model.by_id[source])
-                same = sum(name == other.rstrip("\u2032") for other in found.values())
-                found[source] = name + "\u2032" * same
+                same = sum(name == other.rstrip("'") for other in found.values())
+                found[source] = name + "'" * same
         return found
 
     # Cards --------------------------------------------------------------------------------------------------------------

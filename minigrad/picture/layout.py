@@ -127,7 +127,7 @@ def place(model: Model, width: float = WIDTH) -> Layout:
     for clusters in (False, True):
         source = to_dot(model, text=False, clusters=clusters).source
         blocks = tuple((part.id, part.block) for part in (*model.ops, *model.cards) if part.block is not None)
-        marks = tuple((part.id, joint_width(f"{joint(part)}\u2032")) for part in (*model.ops, *model.cards))
+        marks = tuple((part.id, joint_width(f"{joint(part)}'")) for part in (*model.ops, *model.cards))
         arranged, curves = _arranged(source, model.rows, width, blocks, marks)
         layout = replace(arranged, boxes=dict(arranged.boxes), blocks=[])
         if _add_blocks(layout, model):

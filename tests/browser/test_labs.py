@@ -331,7 +331,8 @@ def test_a_notebook_that_is_not_trusted_shows_its_pictures_and_keeps_the_secret(
     shell.run_cell("%%explore\n" + SQUARE)
     gate = eval(LETTERS, shell.user_ns)
     InteractiveShell.clear_instance()
-    outputs = [{"output_type": "display_data", "metadata": {}, "data": part.widget._static()} for part in (shell.user_ns["lab"].last(), gate)]
+    both = shell.user_ns["lab"].last(), gate
+    outputs = [{"output_type": "display_data", "metadata": {}, "data": part.widget._static()} for part in both]
     store("foreign.ipynb", *(code_cell(i, "", (output,)) for i, output in enumerate(outputs)))
     shown = lesson("foreign.ipynb")
     picture = shown.locate("img").first
