@@ -19,6 +19,17 @@ def _tuple(value: Any) -> tuple:
     return value if isinstance(value, tuple) else (value,)
 
 
+def run_pre_hooks(hooks: HookDict, what: Any, owner: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Call ``hook(owner, args, kwargs)`` for each hook; what they return replaces the arguments."""
+    for hook in list(hooks.values()):
+        new = hook(owner, args, kwargs)
+        if new is not None:
+            if not isinstance(new, tuple) or len(new) != 2:
+                raise RuntimeError(f"{what} must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+            args, kwargs = new
+    return args, kwargs
+
+
 class Hooked:
     """The part of `Module` that calls ``forward``."""
 
@@ -34,12 +45,7 @@ class Hooked:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
-            new = hook(self, args, kwargs)
-            if new is not None:
-                if not isinstance(new, tuple) or len(new) != 2:
-                    raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}.")
-                args, kwargs = new
+        args, kwargs = run_pre_hooks(self._forward_pre_hooks, "forward pre-hook", self, args, kwargs)
         backward = _FullBackward(self) if self._is_full_backward_hook or self._backward_pre_hooks else None
         if backward is not None:
             args = backward.around_inputs(args)

@@ -19,6 +19,7 @@ import numpy as np
 from ..function import Op, watch
 from ..grad_mode import enable_grad, no_grad
 from ..graph import HookDict, RemovableHandle
+from ..nn.hooks import run_pre_hooks
 from ..nn.module import clear_gradients, typename
 from ..storage import line_outside
 from ..tensor import Tensor, wrap
@@ -52,6 +53,9 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             + typename(params))
+        for mode in ("capturable", "differentiable", "fused"):      # foreach moves all parameters at once, to the same place
+            if defaults.get(mode):
+                raise NotImplementedError(f"minigrad's optimizers do not have {mode}=True")
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -157,11 +161,9 @@ class Optimizer:
             params.update(zip(new["params"], group["params"], strict=True))
             new["params"] = group["params"]
         self.param_groups = saved
-        self.state = defaultdict(dict)
-        for number, values in state_dict["state"].items():
-            param = params[number]
-            self.state[param] = {name: value.to(param.dtype) if isinstance(value, Tensor) and name != "step" else value
-                                 for name, value in values.items()}
+        self.state = defaultdict(dict, {
+            params[n]: {name: value.to(params[n].dtype) if isinstance(value, Tensor) and name != "step" else value
+                        for name, value in values.items()} for n, values in state_dict["state"].items()})
 
     def __repr__(self) -> str:
         groups = ["".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params") for group in self.param_groups]
@@ -180,12 +182,7 @@ def _with_hooks(step: Callable) -> Callable:
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
         optimizer = args[0]
-        for hook in list(optimizer._step_pre_hooks.values()):
-            new = hook(optimizer, args, kwargs)
-            if new is not None:
-                if not isinstance(new, tuple) or len(new) != 2:
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {new}.")
-                args, kwargs = new
+        args, kwargs = run_pre_hooks(optimizer._step_pre_hooks, step, optimizer, args, kwargs)
         result = step(*args, **kwargs)
         for hook in list(optimizer._step_post_hooks.values()):
             hook(optimizer, args, kwargs)
@@ -196,14 +193,6 @@ def _with_hooks(step: Callable) -> Callable:
 def _check(valid: bool, what: str, value: Any) -> None:
     if not valid:
         raise ValueError(f"Invalid {what}: {value}")
-
-
-def _modes(**modes: bool | None) -> dict[str, bool | None]:
-    """Options that PyTorch has for speed or for graphs of the steps: they stand in the groups, and change nothing here."""
-    for name, wanted in modes.items():
-        if wanted and name != "foreach":        # which moves all parameters at once, to the same place
-            raise NotImplementedError(f"minigrad's optimizers do not have {name}=True")
-    return modes
 
 
 class SGD(Optimizer):
@@ -222,8 +211,8 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-                                  "nesterov": nesterov, "maximize": maximize,
-                                  **_modes(foreach=foreach, differentiable=differentiable, fused=fused)})
+                                  "nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable,
+                                  "fused": fused})
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         return self._move(closure)
@@ -261,9 +250,8 @@ class Adam(Optimizer):
             _check(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
         _check(0.0 <= weight_decay, "weight_decay value", weight_decay)
         super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize,
-            **_modes(foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused),
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay})
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
