@@ -20,6 +20,7 @@ class Parameter(Tensor):
         if not isinstance(requires_grad, bool):
             raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(requires_grad).__name__}")
         data = Tensor(0) if data is None else data if isinstance(data, Tensor) else data.detach()
+        data._check_inference(requires_grad)
         parameter = wrap(data.array, data._storage, cls)
         parameter._requires_grad = finish(data.array, requires_grad)._requires_grad
         return parameter

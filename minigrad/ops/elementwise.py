@@ -195,6 +195,13 @@ def _double(number: Any) -> Any:
     return float(number) if isinstance(number, int) else number
 
 
+def _in_type_of(result: Any, x: Any) -> Any:
+    """A saved argument as the operation took it, cast (a symbol stays one)."""
+    if isinstance(x, Tensor):
+        return x if x.array.dtype == result.array.dtype else x._cast(result.array.dtype)
+    return x.astype(result.dtype) if isinstance(x, np.ndarray) else x
+
+
 def _power(base, exponent):
     if isinstance(exponent, (int, float)):
         if base.dtype.kind == "f" and exponent in _SMALL_POWERS:
@@ -219,7 +226,7 @@ def _pow_scalar(self, exponent):
 @op(tex="{self}^{{{exponent}}}", node="PowBackward1", promote="same", inplace=True,
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * pow(self, sub(exponent, 1)))),
     exponent=lambda grad, self, exponent, result:
-        grad * where(logical_and(self == 0, exponent >= 0), 0.0, result * log(self)))
+        grad * where(logical_and(self == 0, exponent >= 0), 0.0, result * log(_in_type_of(result, self))))
 def _pow_tensor(self, exponent):
     refuse(self, "b", "pow")
     return _power(self, exponent)

@@ -545,6 +545,8 @@ def _take_backward(grad: Any, shape: tuple, index: Any) -> Any:
 @op(node="PutBackward0", tex="{source}", saves=("accumulate", "index", "source"),
     self=lambda grad: grad, source=lambda grad, index, source: reshape(take(grad, index), tuple(source.shape)))
 def _put_accumulated(self, index: Operand, source, accumulate):
+    if index.dtype.kind not in "iu":        # what a hook on saved tensors made of it
+        raise RuntimeError("put_(): Expected a long tensor for index, but got " + scalar_type(index))
     flat = self.reshape(-1).copy()
     np.add.at(flat, index.reshape(-1), source.reshape(-1))
     return flat.reshape(self.shape)

@@ -522,7 +522,7 @@ def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -
     if dim is None or not x.ndim:
         centre = mean(x)
         return grad * where(x == centre, math.nan, math.inf) if free <= 0 else 2.0 / free * grad * (x - centre)
-    return (2.0 / free if free > 0 else math.nan) * restored(grad, dim, keepdim or x.ndim == 1) * (x - mean(x, dim, True))
+    return (2.0 / free if free else math.inf) * restored(grad, dim, keepdim or x.ndim == 1) * (x - mean(x, dim, True))
 
 
 def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:

@@ -263,7 +263,9 @@ def flags(w: Writer) -> str:
     # After retain_grad() and detach_() PyTorch 2.13.0 itself goes wrong: INTERNAL ASSERT FAILED, and perhaps its crashes.
     d = w.pick(a, w.computed())
     detach = f"{d}.retain_grad()" if w.names[d].retains_grad else f"{d}.detach_()"
-    exchange = f"{a}.data.mul_(2)" if a not in w.made or w.shares_memory(a) else f"{a}.data = {w.tensor()}"
+    other = w.tensor()
+    strange = any(w.names[n].is_inference() for n in (a, other))
+    exchange = f"{a}.data.mul_(2)" if a not in w.made or w.shares_memory(a) or strange else f"{a}.data = {other}"
     return w.pick(f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.requires_grad = False",
                   detach, detach, f"{w.computed()}.retain_grad()", f"{w.recorded()}.retain_grad()",
                   f"{w.computed()}.retain_grad()", f"{a}.grad = None", f"{w.leaf()}.grad = None", f"{a}.grad.zero_()",
