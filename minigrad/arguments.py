@@ -10,7 +10,6 @@ Sources: torch/csrc/utils/python_arg_parser.cpp (which signature fits, and what 
 from __future__ import annotations
 
 import functools
-import math
 import os
 import re
 from collections.abc import Callable
@@ -361,10 +360,7 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
 def translated(error: Exception, args: tuple) -> RuntimeError | None:
     """PyTorch's words for what NumPy says: of shapes that do not broadcast, and of arrays that are too large."""
     if isinstance(error, MemoryError):
-        shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)     # NumPy's own kind of MemoryError has them
-        tried = f"{math.prod(shape) * dtype.itemsize} bytes" if shape is not None and dtype is not None else "too many bytes"
-        return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
-                            f"allocate {tried}. Error code 12 (Cannot allocate memory)")
+        return reasons.too_large(error)
     if isinstance(error, ValueError) and re.search("array is too big|Maximum allowed (size|dimension)", str(error)):
         sizes = args[0] if args and isinstance(args[0], (tuple, list)) else [x for x in args if isinstance(x, int)]
         return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")

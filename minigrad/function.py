@@ -441,10 +441,11 @@ def _run(operation: Op) -> str:
     """Run the kernel, in silence."""
     call = f"array = {_call(operation, 'kernel', operation.tensor_params)}\n"
     text = "if not warnings.filters or warnings.filters[0] is not quiet:\n    keep_quiet()\n"
+    failed = "MemoryError as error:\n    raise reasons.too_large(error) from None\n"
     if operation.promote:
         arrays = ", ".join(f"{n}_" for n in operation.tensor_params)
-        call = f"try:\n    {call}except (ValueError, NotImplementedError) as error:\n    raise operand_error(error, {arrays}) from None\n"
-    text += call
+        failed = f"(ValueError, NotImplementedError, MemoryError) as error:\n    raise operand_error(error, {arrays}) from None\n"
+    text += f"try:\n    {call}except {failed}"
     if not operation.several:
         text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
     if operation.promote and not operation.inplace:
@@ -698,6 +699,8 @@ def not_differentiable(array: np.ndarray) -> RuntimeError:
 
 def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:
     """What is wrong with the operands of a kernel that failed: first of all their shapes, then that there is no such kernel."""
+    if isinstance(error, MemoryError):
+        return reasons.too_large(error)
     text = str(shape_error(*arrays))
     return RuntimeError(text) if isinstance(error, ValueError) or "non-singleton" in text else error
 

@@ -6,6 +6,7 @@ beyond it (which variable, which line) is a *note* (`BaseException.add_note`), p
 from __future__ import annotations
 
 import linecache
+import math
 import tokenize
 import warnings
 from collections.abc import Callable
@@ -97,6 +98,14 @@ def type_name(value: object) -> str:
     """A type as C calls it: NumPy's with its module."""
     cls = type(value)
     return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+
+
+def too_large(error: MemoryError) -> RuntimeError:
+    """PyTorch's words for an array that no memory holds: NumPy's own kind of MemoryError says its shape and dtype."""
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    tried = f"{math.prod(shape) * dtype.itemsize} bytes" if shape is not None and dtype is not None else "too many bytes"
+    return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+                        f"allocate {tried}. Error code 12 (Cannot allocate memory)")
 
 
 def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:

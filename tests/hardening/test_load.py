@@ -173,7 +173,10 @@ def test_an_error_in_a_hook_leaves_the_thread_as_it_was():
 @pytest.mark.parametrize("make", [
     lambda: mg.zeros(2**62), lambda: mg.ones(2**31, 2**31), lambda: mg.full((2**40, 2**20), 1.0), lambda: mg.rand(2**60),
     lambda: mg.eye(2**31), lambda: mg.ones(2).repeat(2**60), lambda: mg.ones(2).expand(2**60, 2).clone(), lambda: mg.arange(0, 2**60),
-    lambda: mg.randn(2**31, 2**31), lambda: mg.randperm(2**60), lambda: mg.linspace(0, 1, 2**60),
+    lambda: mg.randn(2**31, 2**31), lambda: mg.randperm(2**60), lambda: mg.linspace(0, 1, 2**60), lambda: nn.Linear(2**40, 2**40),
+    lambda: mg.ones(1).expand(2**45) + 1, lambda: mg.ones(2**22, 1) @ mg.ones(1, 2**22), lambda: -mg.ones(1).expand(2**45),
+    lambda: mg.ones(2**22, 1) > mg.ones(2**22), lambda: nn.functional.pad(mg.ones(2), (0, 2**45)),
+    lambda: mg.where(mg.ones(1).expand(2**45) > 0, 1, 2),
 ])
 def test_huge_shapes_are_refused_before_memory_is_taken(make):
     with pytest.raises(RuntimeError, match="Storage size calculation overflowed with sizes=|you tried to allocate"):
