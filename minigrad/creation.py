@@ -236,13 +236,19 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     return finish((start + np.arange(n) * step).astype(d), requires_grad)
 
 
+def _ends(name: str, start: Any, end: Any) -> tuple[float, float]:
+    """Where a range begins and ends: two numbers or 0-d tensors."""
+    tensors = {key: x.ndim for key, x in (("start", start), ("end", end)) if isinstance(x, Tensor)}
+    if any(tensors.values()):
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got "
+                           + " and ".join(f"{key} with {n} dimension(s)" for key, n in tensors.items()) + ".")
+    return tuple(x.item() if isinstance(x, Tensor) else x for x in (start, end))
+
+
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`steps` numbers evenly from `start` to `end`, both included."""
     d, steps = pick_dtype(dtype, device), int(steps)
-    for name, x in (("start", start), ("end", end)):
-        if isinstance(x, Tensor) and x.ndim:
-            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {name} with {x.ndim} dimension(s).")
-    start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
+    start, end = _ends("linspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 1:
@@ -257,14 +263,15 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
              requires_grad: bool = False) -> Tensor:
     """`base` to the powers that `linspace` gives."""
-    powers = np.power(base, linspace(start, end, steps, dtype=dtypes.float64).array)
+    powers = np.power(base, linspace(*_ends("logspace", start, end), steps, dtype=dtypes.float64).array)
     return finish(powers.astype(pick_dtype(dtype, device)), requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
-    if n < 0:
-        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     return finish(np.eye(n, m, dtype=pick_dtype(dtype, device)), requires_grad)
 
 

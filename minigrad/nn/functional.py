@@ -15,7 +15,7 @@ import numpy as np
 from .. import random
 from ..dtype import int64, promote, refuse, scalar_type, uint8
 from ..function import Operand, composite, op, shape_error
-from ..ops import choices, elementwise, linalg, reductions, views
+from ..ops import choices, elementwise, linalg, rearranging, reductions, views
 from ..ops.choices import where, zeros_of
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, tanh  # noqa: F401 - tanh is public here, too
 from ..strides import arranged
@@ -52,7 +52,7 @@ def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: floa
     if mode != "constant":
         raise NotImplementedError(f"minigrad's pad has no mode {mode!r}" if mode in ("reflect", "replicate", "circular") else
                                   f"Unrecognised padding mode {mode}")
-    return views.constant_pad_nd(input, tuple(pad), 0 if value is None else float(value))
+    return rearranging.constant_pad_nd(input, tuple(pad), 0 if value is None else float(value))
 
 
 @op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"),

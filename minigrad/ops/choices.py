@@ -42,11 +42,16 @@ def _where(condition: Tensor, self, other):
         raise shape_error(condition, self, other) from None
 
 
+def positions(x: Tensor) -> tuple[Tensor, ...]:
+    """Where a tensor is not zero, dimension by dimension; one of no dimension counts as a vector."""
+    return tuple(wrap(np.ascontiguousarray(i, np.int64)) for i in np.nonzero(np.atleast_1d(x.array)))
+
+
 @public(method=False)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """``input`` where the condition holds, else ``other``; a slope of the side not taken that is infinite still makes NaN."""
     if input is None and other is None:
-        return tuple(wrap(np.ascontiguousarray(i, np.int64)) for i in np.nonzero(condition.array))
+        return positions(condition)
     if isinstance(condition, Tensor) and condition.array.dtype == np.uint8:
         reasons.warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
                           "PyTorch. Use a boolean condition instead.")

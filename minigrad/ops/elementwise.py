@@ -392,14 +392,14 @@ def _round_decimals(self, decimals):
 
 
 @public()
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Any, *, decimals: int | None = None) -> Any:
     """The nearest number of so many decimals, halves to even."""
-    return _round_decimals(input, decimals) if decimals else _round(input)
+    return _round(input) if decimals is None else _round_decimals(input, decimals)
 
 
-def _round_in_place(self: Tensor, *, decimals: int = 0) -> Tensor:
+def _round_in_place(self: Tensor, *, decimals: int | None = None) -> Tensor:
     """`round`, in place."""
-    return self._round_decimals_(decimals) if decimals else self._round_()
+    return self._round_() if decimals is None else self._round_decimals_(decimals)
 
 
 Tensor.round_ = _round_in_place

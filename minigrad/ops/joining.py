@@ -129,6 +129,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 @public()
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along a dimension, `n` times; of the tensor with `prepend` before and `append` behind it."""
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return zeros_of(input).copy_(input)
     if prepend is not None or append is not None:
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     for _ in range(n):
@@ -225,23 +229,19 @@ atleast_2d = atleast(2, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze
 atleast_3d = atleast(3, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), -1) if x.ndim else reshape(x, 1, 1, 1))
 
 
-@public(method=False)
-def hstack(tensors: Sequence[Any]) -> Any:
-    """Tensors side by side: along dimension 1, vectors along 0."""
-    tensors = atleast_1d(list(tensors))
-    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+def _stacking(name: str, least: Callable, dim: int, doc: str) -> Callable:
+    def function(tensors: Sequence[Any]) -> Any:
+        tensors = least(list(tensors))
+        if not tensors:
+            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        return cat(tensors, dim if tensors[0].ndim > dim else 0)
+    function.__name__, function.__doc__ = name, f"Tensors {doc}."
+    return public(method=False)(function)
 
 
-@public(method=False)
-def vstack(tensors: Sequence[Any]) -> Any:
-    """Tensors on top of each other, vectors as rows."""
-    return cat(atleast_2d(list(tensors)), 0)
-
-
-@public(method=False)
-def dstack(tensors: Sequence[Any]) -> Any:
-    """Tensors behind each other, along dimension 2."""
-    return cat(atleast_3d(list(tensors)), 2)
+hstack = _stacking("hstack", atleast_1d, 1, "side by side: along dimension 1, vectors along 0")
+vstack = _stacking("vstack", atleast_2d, 0, "on top of each other, vectors as rows")
+dstack = _stacking("dstack", atleast_3d, 2, "behind each other, along dimension 2")
 
 
 @public(method=False)
@@ -336,12 +336,12 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
 
 
 @public()
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Any:
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
     """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
     if repeats is None:
         if input.ndim != 1:
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        return wrap(np.repeat(np.arange(input.numel(), dtype=np.int64), _counts(input.array)))
+        return wrap(_places(input.array, input.numel(), output_size))
     if dim is None:
         input, dim = flatten(input), 0
     dim = check_dim(dim, input.ndim)
@@ -356,11 +356,15 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -
     if repeats.numel() not in (1, input.shape[dim]):
         raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                            f"{repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
-    return input.index_select(dim, wrap(np.repeat(np.arange(input.shape[dim], dtype=np.int64), _counts(repeats.array))))
+    return input.index_select(dim, wrap(_places(repeats.array, input.shape[dim], output_size)))
 
 
-def _counts(repeats: np.ndarray) -> np.ndarray:
+def _places(repeats: np.ndarray, n: int, output_size: int | None) -> np.ndarray:
+    """Which of n slices stand in the result."""
     refuse(repeats, "bf", "repeat_interleave_cpu")
     if (repeats < 0).any():
         raise RuntimeError("repeats can not be negative")
-    return repeats.astype(np.intp, copy=False)
+    places = np.repeat(np.arange(n, dtype=np.int64), repeats.astype(np.intp, copy=False))
+    if output_size is not None and output_size != len(places):
+        raise RuntimeError("allocated size does not match required size")
+    return places

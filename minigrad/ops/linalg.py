@@ -41,6 +41,11 @@ def _same_type(text: str, *arrays: np.ndarray) -> None:
 @op(tex="{self} \\cdot {tensor}", self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
 def dot(self, tensor):
     """``(n) @ (n) -> ()``."""
+    _check_dot(self, tensor)
+    return self @ tensor
+
+
+def _check_dot(self: np.ndarray, tensor: np.ndarray) -> None:
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
     _same_type("dot : expected both vectors to have same dtype, but found {} and {}", self, tensor)
@@ -48,7 +53,6 @@ def dot(self, tensor):
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{len(self)}] and src [{len(tensor)}] to have the same number "
                            f"of elements, but got {len(self)} and {len(tensor)} elements respectively")
     refuse(self, "b", "dot")
-    return self @ tensor
 
 
 @op(tex="{self} {vec}", self=lambda grad, vec: outer(grad, vec), vec=lambda grad, self: mv(t(self), grad))
@@ -250,12 +254,15 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
 @op(tex="{self} \\cdot {other}", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 def vdot(self, other: Tensor):
     """`dot`, for real numbers."""
+    _check_dot(self, other)
     return np.vdot(self, other)
 
 
 @op(node="LinalgCrossBackward0", tex=r"{self} \times {other}", self=lambda grad, other, dim: _cross(other, grad, dim),
     other=lambda grad, self, dim: _cross(grad, self, dim))
 def _cross(self, other, dim):
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     sizes = [x.shape[check_dim(dim, x.ndim)] for x in (self, other)]
     if sizes != [3, 3]:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")

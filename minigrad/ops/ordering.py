@@ -9,6 +9,7 @@ from ..dtype import refuse
 from ..function import op, public, return_type
 from ..strides import arranged
 from ..tensor import check_dim, wrap
+from .choices import positions
 from .indexing import select_gradient
 
 
@@ -68,7 +69,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one row each (``as_tuple``: one tensor per dimension)."""
     if as_tuple:
-        return tuple(wrap(np.ascontiguousarray(i, np.int64)) for i in np.nonzero(input.array))
+        return positions(input)
     return wrap(np.asfortranarray(np.argwhere(input.array), np.int64))
 
 
@@ -112,10 +113,20 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 @public(method=False)
-def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False) -> Any:
-    """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`)."""
+def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+                 sorter: Any = None) -> Any:
+    """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`).
+
+    `sorter` is the order of a sequence that is not sorted.
+    """
     edges, values = sorted_sequence.array, np.asarray(getattr(input, "array", input))
-    side = "right" if right else "left"
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if right and side == "left":
+        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+    side = side or ("right" if right else "left")
+    if sorter is not None:
+        edges = np.take_along_axis(edges, sorter.array, -1)
     refuse(edges, "b", "searchsorted_out_cpu")
     if not edges.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")

@@ -18,7 +18,8 @@ from .choices import checked_by, isfinite, isnan, logical_not, masked_fill, wher
 from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
-from .views import _sum_all, dims_of, expand, flip, narrow, reshape, unsqueeze
+from .rearranging import flip
+from .views import _sum_all, dims_of, expand, narrow, reshape, unsqueeze
 
 # Shapes and types ----------------------------------------------------------------------------------------------------------
 
@@ -284,7 +285,7 @@ def _nonempty(array: np.ndarray, dim: Any, name: str, error: type[Exception] = R
     for d in () if dim is None else dims_of(dim, array.ndim):
         if array.shape[d] == 0:
             given = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else d        # as amax and amin say it
-            raise IndexError(f"{name}(): Expected reduction dim {given} to have non-zero size.")
+            raise IndexError(f"{name}{'()' * (name != 'aminmax')}: Expected reduction dim {given} to have non-zero size.")
 
 
 def evenly(grad: Any, x: Any, result: Any) -> Any:
@@ -352,6 +353,8 @@ min, amin, argmin = _extremes("min", np.minimum, np.argmin, minimum)
 @op(outputs=("min", "max"), tex=r"\min {self}, \max {self}", self=lambda grads, self, dim, keepdim, min, max:
     _shared(grads[0], self, _as_dims(dim), keepdim, min) + _shared(grads[1], self, _as_dims(dim), keepdim, max))
 def _aminmax(self, dim, keepdim):
+    if dim is None and not self.size:
+        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     _nonempty(self, dim, "aminmax")
     return tuple(_reduce(ufunc, self, dim, keepdim) for ufunc in (np.minimum, np.maximum))
 

@@ -278,3 +278,22 @@ def keys_that_are_none(mg):
     for key in ["a", ["a"], ["a", 1], [b"a"], b"a", (0, "a"), 10 ** 20, (0, 10 ** 20), [10 ** 20], 1.5, [1.5], 1j, {},
                 np.float32(1), np.True_]:
         show(repr(key), attempt(lambda: x[key]))
+
+
+def order_and_place(mg):
+    """Searches, repetitions, differences, stacks and moves, with what does not fit."""
+    edges, x, m = mg.tensor([1, 3, 5]), mg.tensor([3, 0]), mg.ones(2, 3, 1)
+    show(mg.searchsorted(edges, x, side="right"), mg.searchsorted(edges.flip(0), x, sorter=mg.tensor([2, 1, 0])),
+         attempt(lambda: mg.searchsorted(edges, x, side="middle")), attempt(lambda: mg.searchsorted(edges, x, right=True, side="left")))
+    show(x.repeat_interleave(x, output_size=3), attempt(lambda: x.repeat_interleave(x, output_size=4)), mg.tensor(3).nonzero(as_tuple=True),
+         mg.where(mg.tensor(True)))
+    show(edges.diff(n=0, prepend=x), attempt(lambda: edges.diff(n=-1)), edges.diff(n=5),
+         mg.tensor([1.25], requires_grad=True).round(decimals=0).grad_fn)
+    for f in [lambda: mg.hstack([]), lambda: mg.vstack([]), lambda: mg.dstack([]), lambda: mg.movedim(m, (0, -3), (0, 1)),
+              lambda: mg.movedim(m, (0, 1), (1, -2)), lambda: mg.movedim(m, (0, 1), (0, 1, -1)), lambda: mg.tensor(1).flipud(),
+              lambda: mg.eye(2, -1),
+              lambda: mg.vdot(mg.ones(2), mg.ones(3)), lambda: mg.vdot(m, m), lambda: mg.linalg.cross(mg.ones(3), mg.ones(1, 3)),
+              lambda: mg.diagonal_copy(m, 0, 1, 1), lambda: mg.diagonal_copy(m, 0, 7), lambda: mg.zeros(0).aminmax(),
+              lambda: mg.zeros(0, 2).aminmax(dim=0),
+              lambda: mg.linspace(edges, x, 3), lambda: mg.logspace(0, edges, 3), lambda: mg.narrow(edges, 0, x, 1)]:
+        show(attempt(f))
