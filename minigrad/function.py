@@ -498,7 +498,8 @@ def _node(operation: Op, array: str, result: str) -> str:
     for i, n in enumerate(operation.saved):
         if n in operation.output_of:
             made = f"{result}[{operation.output_of[n]}]" if operation.several else result
-            value = "None" if operation.inplace else f"alias({made})"
+            # Indices have no way back to the node: the tensor itself is saved.
+            value = "None" if operation.inplace else made if n == "indices" else f"alias({made})"
         else:
             value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
             user = operation.saved_for.get(n)

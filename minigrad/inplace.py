@@ -44,6 +44,8 @@ def view_of(tensor: Tensor, array: np.ndarray, one_of_several: bool = False) -> 
     if parent is None:
         result._view = View(tensor, origin, storage.version)
     else:
+        if parent.origin == "inference":
+            origin = "inference"        # for good
         result._view = View(parent.base, origin or parent.origin, storage.version)
     return _like(tensor, result)
 

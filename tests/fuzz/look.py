@@ -42,6 +42,8 @@ def plain(value: Any) -> Any:
     """A value that a hook received."""
     if is_tensor(value):
         return {"value": array_of(value), "requires_grad": value.requires_grad}
+    if isinstance(value, float):
+        return np.array(value)              # compared as the elements of tensors are
     return [plain(v) for v in value] if isinstance(value, (tuple, list)) else repr(value)
 
 
