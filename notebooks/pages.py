@@ -23,6 +23,7 @@ from minigrad.lab.mathml import mathml
 
 NOTEBOOKS = Path(__file__).resolve().parent
 LINK = re.compile(r"(\]\((?!\w+:)[^)#]+)\.(?:ipynb|md)\b")
+FOLD = "<details><summary>For readers only"          # what a question reveals, for GitHub: a page has it from the question itself
 FORMULA = re.compile(r"\$\$([^$]+)\$\$")
 TEMPLATE = """
 {%- extends 'index.html.j2' -%}
@@ -79,8 +80,8 @@ addEventListener("keydown", event => {
 def answer(cell: NotebookNode) -> str:
     """Return what a prediction gate reveals, to be unfolded: what is right, and what each other answer believes."""
     gate = eval(cell.source.partition("\n")[2], {"mg": minigrad, "lab": lab})
-    said = [tag("li", tag("strong", option.letter), " is right. " if gate.is_right(option) else " ", words(option.believes))
-            for option in gate.options]
+    said = [tag("li", tag("strong", option.letter), " is right. " if gate.is_right(option) else " " if option.believes[:1].islower() else
+                ": ", words(option.believes)) for option in gate.options]
     return tag("details", tag("summary", "The answer"),
                *(tag("p", tag("code", ask), " is ", tag("code", text)) for ask, text in gate.says.items()), tag("ul", join(said)),
                class_="folded jp-RenderedHTMLCommon")
@@ -88,6 +89,7 @@ def answer(cell: NotebookNode) -> str:
 
 def prepare(notebook: NotebookNode) -> NotebookNode:
     """Say where slides begin and what a gate reveals; let links lead to pages, and browsers draw the formulas."""
+    notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith(FOLD)]
     for number, cell in enumerate(notebook.cells):
         cell.metadata.setdefault("jupyter", {})
         is_gate = cell.source.partition("\n")[2].startswith("lab.gate(")

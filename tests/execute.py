@@ -4,9 +4,10 @@
     python tests/execute.py notebooks/01*.ipynb    # these
     python tests/execute.py --check                # run, write nothing, fail if a rewrite would change anything
 
-Stubs, solutions and ``notebooks/solutions/`` come from the exercises' one source (tests/exercises.py), and every check is tried:
-it refuses the stub and each listed wrong answer in words of its own, and accepts the solution. A cell that talks to PyTorch
-(tagged ``torch``) keeps what it stores where PyTorch is not installed; the picture of one tagged ``save-picture`` also becomes a file.
+Stubs, solutions and ``notebooks/solutions/`` come from the exercises' one source (tests/exercises.py), what stands below a question
+from the question (tests/gates.py). Every check is tried: it refuses the stub and each listed wrong answer in words of its own, and
+accepts the solution. A cell that talks to PyTorch (tagged ``torch``) keeps what it stores where PyTorch is not installed; the picture
+of one tagged ``save-picture`` also becomes a file.
 
 A stored traceback keeps the lesson's own frames, the error and its notes; of other files it keeps their names alone, since
 line numbers of the engine change with every edit of it. A student who runs the cell sees the whole traceback.
@@ -35,6 +36,7 @@ from traitlets import Type
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))               # run as a script, it finds its own folder only
 
+from tests import gates  # noqa: E402
 from tests.exercises import exercises, generate, solutions, trials  # noqa: E402
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -189,6 +191,7 @@ def make(path: Path) -> dict[Path, str]:
     """Return the text of a lesson and of its solutions, freshly generated, tried and run, by where they are stored."""
     lesson, made = nbformat.read(path, as_version=4), {}
     notebooks = {path: lesson}
+    gates.generate(lesson)
     if exercises(lesson):
         generate(lesson)
         trials(lesson, InteractiveShell.instance())

@@ -8,12 +8,14 @@ The cell of an exercise (``ex1``) carries in its metadata ``exercise.source``, t
     #: print(z)
 
 Left of ``#:`` stands the solution, right of it the stub; a line without the mark belongs to both, an empty side has no such
-line. ``exercise.wrong`` lists wrong answers with what the check (``ex1-check``) must say to each, ``exercise.right`` further
-good answers. `generate` writes the stub into the cell and the solution into ``ex1-help``; `solutions` makes the notebook of the
-solutions; `trials` runs every answer and names the first thing that is not as it should be.
+line. ``exercise.wrong`` lists wrong answers with what the check (``ex1-check``) must say to each (and, for the run sheets, what
+it said when it was tried), ``exercise.right`` further good answers. `generate` writes the stub into the cell and the solution into
+``ex1-help``; `solutions` makes the notebook of the solutions; `trials` runs every answer and names the first thing that is not as
+it should be.
 """
 from __future__ import annotations
 
+import ast
 import re
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -80,8 +82,24 @@ def solutions(notebook: NotebookNode, stem: str) -> NotebookNode:
     return result
 
 
+def unforeseen(stub: str) -> list[str]:
+    """Return answers that no author thinks of, for a stub that is one function: a check must survive them.
+
+    >>> unforeseen("def f(x):\\n    return x")[1]
+    'def f(x):\\n    return 0'
+    """
+    body = ast.parse(stub).body
+    if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+        return []
+    head = stub[:stub.index("\n")]
+    return [f"{head}\n    {line}" for line in ("pass", "return 0", "raise RuntimeError('x')", "return [None]")]
+
+
 def trials(notebook: NotebookNode, shell: InteractiveShell) -> None:
-    """Run a lesson's checks on its stubs, its solutions and its listed answers; raise AssertionError if one errs."""
+    """Run a lesson's checks on its stubs, its solutions and its listed answers; raise AssertionError if one errs.
+
+    What a check said to a wrong answer is noted there as ``heard``.
+    """
     cells = {cell.id: cell for cell in notebook.cells}
 
     def said(name: str, answer: str) -> str:
@@ -102,6 +120,8 @@ def trials(notebook: NotebookNode, shell: InteractiveShell) -> None:
         for answer in [side(exercise.source, "solution"), *exercise.get("right", [])]:
             text = said(name, answer).lower()
             assert "right" in text and not any(word in text for word in FAILED), f"{name} refuses:\n{answer}\n{text}"
+        for answer in unforeseen(side(exercise.source, "stub")):
+            assert any(word in said(name, answer).lower() for word in FAILED), f"{name} accepts:\n{answer}"
         heard: dict[str, str] = {}
         for wrong in exercise.wrong:
             text = said(name, wrong.answer)
@@ -109,4 +129,5 @@ def trials(notebook: NotebookNode, shell: InteractiveShell) -> None:
             assert all(part in text for part in wrong.says), f"{name} says to:\n{wrong.answer}\n{text}"
             assert text not in heard, f"{name} says the same to two mistakes:\n{wrong.answer}\n{heard[text]}"
             heard[text] = wrong.answer
+            wrong.heard = [line for line in text.splitlines() if any(part in line for part in wrong.says)]
         said(name, side(exercise.source, "solution"))           # the next exercise may build on this one

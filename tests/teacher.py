@@ -17,9 +17,9 @@ from nbformat import NotebookNode, v4
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))               # run as a script, it finds its own folder only
 
-import minigrad as mg  # noqa: E402
-from minigrad import lab  # noqa: E402
 from minigrad.lab.gate import Gate, Option  # noqa: E402
+from minigrad.picture import DETAILS  # noqa: E402
+from tests.gates import gates  # noqa: E402
 
 NOTEBOOKS = ROOT / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -27,9 +27,8 @@ PLAN = [    # minutes, title, what to do, the cells to project
     (6, "The payoff", "Run the set-up and the first cell together. Then the poll: hands for A to D, half a minute in pairs, "
      "a second vote, reveal.",
      ["00-learn", "00-gate-no-flag", "00-no-flag"]),
-    (14, "Flags and how they spread", "Write the four lines of the first poll on the board: `x.requires_grad_(False)`, "
-     "`z.requires_grad_(False)`, `z.requires_grad_(True)`, `u.requires_grad_(True)`. The second poll is on how a flag spreads. "
-     "Let somebody defend a wrong answer first.",
+    (14, "Flags and how they spread", "The first poll names four lines: write them on the board. The second one is on how a flag "
+     "spreads. Let somebody defend a wrong answer first.",
      ["01-example-1", "01-gate-predict-2-run", "01-gate-predict-3", "01-example-3", "01-lab"]),
     (12, "grad_fn", "Everybody draws the graph of x * y + x ** 2 on paper first, with its arrows back. Then run the cell and compare.",
      ["02-picture-title", "02-gate-predict-4", "02-walk"]),
@@ -42,18 +41,14 @@ PLAN = [    # minutes, title, what to do, the cells to project
     (11, "Leaves and retain_grad", "A leaf is a tensor without a recorded history. Four gradients: let them write all four down, "
      "then vote.",
      ["05-example-7", "05-gate-example-8", "05-lab"]),
-    (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch detach() off: another error. "
-     "Then no_grad on: the write is allowed, but it is counted, so the walk still refuses.",
+    (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch backward() of z_2 on, and "
+     "read the error. Then detach() off: another error. Then no_grad on: the write is allowed, but counted, so the walk still refuses.",
      ["06-gate-write-through", "06-gate-error-version", "06-lab"]),
-    (7, "Exit ticket: a bug hunt", "This is exercise 3 of [lesson 4](../04_no_grad.ipynb); hint and solution are there. Each pair mends "
-     "the function there and runs the check; the cause, on a card, is the ticket.",
+    (7, "Exit ticket: a bug hunt", "An exit ticket is a card that everybody hands in at the door. This is exercise 3 of "
+     "[lesson 4](../04_no_grad.ipynb); hint and solution are there. Each pair mends the function and runs the check. On the card stands "
+     "the cause, in one sentence.",
      ["04-ex3-task", "04-ex3", "04-ex3-check"]),
 ]
-
-
-# From a part on, how much the pictures show: as much as the lesson that it is taken from.
-DETAIL = {"Flags and how they spread": "grad", "no_grad": "no_grad", "Leaves and retain_grad": "leaf",
-          "detach, and a write through it": "versions"}
 
 
 def lesson(number: str) -> NotebookNode:
@@ -61,22 +56,33 @@ def lesson(number: str) -> NotebookNode:
     return nbformat.read(next(path for path in LESSONS if path.name.startswith(number)), 4)
 
 
-def gates(notebook: NotebookNode) -> dict[str, Gate]:
-    """Run a lesson's prediction gates and return them by their cells' ids."""
-    return {cell.id: eval(cell.source.partition("\n")[2], {"mg": mg, "lab": lab})
-            for cell in notebook.cells if cell.id.startswith("gate-") and cell.cell_type == "code"}
-
-
 def minutes(notebook: NotebookNode) -> str:
     """Return what the lesson says about its minutes and what one needs before."""
     return next(line.strip("*") for line in notebook.cells[0].source.splitlines() if line.startswith("*"))
 
 
+def detail(notebook: NotebookNode) -> str:
+    """Return how much the pictures of a lesson show."""
+    found = re.search(r'set_detail\("(\w+)"\)', "\n".join(cell.source for cell in notebook.cells))
+    return found[1] if found else DETAILS[-1]
+
+
 def said(gate: Gate, option: Option) -> str:
-    """Return what the gate says to an option, as it says it."""
-    if gate.is_right(option):
-        return f"**right.** {option.believes}"
-    return option.believes if option.believes[:1].isupper() else f"*believes:* {option.believes}"
+    """Return what an option of a poll is and means, as a line of the run sheet."""
+    meaning = f"**Right.** {option.believes}" if gate.is_right(option) else option.meaning("Who chooses this")
+    text = option.text if option.text[-1] in ".!?" else f"{option.text}."
+    return f"- **{option.letter}** · {text} {meaning}"
+
+
+def told(line: str) -> str:
+    """Return what a check says to a mistake as a sentence, with the row of its table in front.
+
+    >>> told("b * c        not yet: neither has the flag."), told("Not yet: look at the sign.")
+    ('`b * c`: neither has the flag.', 'Look at the sign.')
+    """
+    row, _, text = re.match(r"(.*?)\s*\b(not done yet|not yet|almost)[.:] *(.*)", line, re.I).groups()
+    text += "" if text[-1] in ".!?)" else "."
+    return f"`{row}`: {text}" if row else text[:1].upper() + text[1:] if re.match(r"[a-z]{2,} ", text) else text
 
 
 def run_sheet(notebook: NotebookNode) -> str:
@@ -87,15 +93,15 @@ def run_sheet(notebook: NotebookNode) -> str:
     lines += ["**Project** the first picture, each question below, and the lab that begins with `" + "`, `".join(projected) + "`.", ""]
     for number, gate in enumerate(gates(notebook).values(), 1):
         lines += [f"**Poll {number}** · {gate.question}", "", "```python", gate.program.rstrip(), "```", ""]
-        lines += [f"- **{option.letter}** `{option.text}`: {said(gate, option)}"
-                  for option in gate.options]
-        lines.append("")
+        lines += [*(said(gate, option) for option in gate.options), ""]
+    tasks = {cell.id: cell.source.splitlines()[0].lstrip("# ") for cell in notebook.cells if cell.id.endswith("-task")}
     for cell in notebook.cells:
         if "exercise" in cell.metadata:
-            heard = "; ".join(f"*{wrong.says[0]}*" for wrong in cell.metadata.exercise.wrong if wrong.says)
-            task = next(c.source.splitlines()[0].lstrip("# ") for c in notebook.cells if c.id == f"{cell.id}-task")
-            lines.append(f"- {task}. Wrong answers that the check knows, by its words: {heard}.")
-    return "\n".join([*lines, ""])
+            heard = dict.fromkeys(told(line) for wrong in cell.metadata.exercise.wrong for line in wrong.heard
+                                  if not line.endswith("not done yet"))
+            lines += [f"**{tasks[f'{cell.id}-task']}**. What the check says to mistakes that it knows:", ""]
+            lines += [*(f"- {text}" for text in heard), ""]
+    return "\n".join(lines)
 
 
 def run_sheets() -> str:
@@ -109,7 +115,9 @@ def run_sheets() -> str:
             "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb).", "",
             "`python3 notebooks pages` writes everything as pages (`my_notebooks/pages`) for a laptop that will not start: they need no",
             "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.",
-            "With a network, `python -m nbconvert --to slides class_90_minutes.ipynb` makes slides of the class, too.", ""]
+            "With a network, `python -m nbconvert --to slides class_90_minutes.ipynb` makes slides of the class, too.", "",
+            "An *exit ticket* is the last task of a class: everybody mends a small program, writes the cause on a card, in one sentence,",
+            "and hands it in at the door. The cards show what to say again next time.", ""]
     return "\n".join([*head, *(run_sheet(nbformat.read(path, 4)) for path in LESSONS)])
 
 
@@ -120,15 +128,16 @@ def class_notebook() -> NotebookNode:
             "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says. What each wrong answer means "
             "is in the [run sheets](run_sheets.md). The cells are the lessons' own.")
     cells = [v4.new_markdown_cell(head, id="title"), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
-    lessons, start = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0
+    lessons, start, shown = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0, ""
     for number, (length, title, what, names) in enumerate(PLAN):
         cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}",
                                           metadata={"slideshow": {"slide_type": "slide"}}))
         start += length
-        if title in DETAIL:
-            cells.append(v4.new_code_cell(f'picture.set_detail("{DETAIL[title]}")', id=f"detail-{number}"))
         for name in names:
             cell = next(c for c in lessons[name[:2]].cells if c.id == name[3:])
+            if detail(lessons[name[:2]]) != shown:              # a board shows what the lesson's pictures show
+                shown = detail(lessons[name[:2]])
+                cells.append(v4.new_code_cell(f'picture.set_detail("{shown}")', id=f"detail-{number}"))
             copy = NotebookNode(cell, id=name, metadata=NotebookNode({k: v for k, v in cell.metadata.items() if k != "exercise"}))
             if cell.cell_type == "code":
                 copy.outputs, copy.execution_count = [], None

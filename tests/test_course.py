@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 pytest.importorskip("anywidget")
-from tests import teacher
+from tests import gates, teacher
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 each_lesson = pytest.mark.parametrize("path", teacher.LESSONS, ids=lambda path: path.stem)
@@ -37,14 +37,14 @@ MISTAKES = [
 @cache
 def lesson(number):
     notebook = teacher.lesson(number)
-    return notebook, teacher.gates(notebook)
+    return notebook, gates.gates(notebook)
 
 
 @pytest.mark.parametrize("belief, number, gate, letter, exercise, says", MISTAKES, ids=[row[0] for row in MISTAKES])
 def test_a_mistake_meets_a_gate_and_an_exercise(belief, number, gate, letter, exercise, says):
-    notebook, gates = lesson(number)
-    option = next(option for option in gates[gate].options if option.letter == letter)
-    assert option.believes and not gates[gate].is_right(option)
+    notebook, asked = lesson(number)
+    option = next(option for option in asked[gate].options if option.letter == letter)
+    assert option.believes and not asked[gate].is_right(option)
     cell = next(cell for cell in notebook.cells if cell.id == exercise)
     assert says in [text for wrong in cell.metadata.exercise.wrong for text in wrong.says]
 
@@ -63,11 +63,28 @@ def test_every_lesson_predicts_fails_tries_and_ends_on_pytorch(path):
 
 
 @each_lesson
-def test_every_gate_is_followed_by_the_program_itself_and_the_reason(path):
-    ids = [cell.id for cell in nbformat.read(path, 4).cells]
-    names = [name.removeprefix("gate-") for name in ids if name.startswith("gate-") and not name.endswith("-after")]
-    assert all(name in ids and any(i.startswith(name.removesuffix("-run") + "-") and i.endswith("why") or i == f"{name}-why"
-                                   for i in ids) for name in names), names
+def test_below_a_question_stands_what_it_says_when_revealed(path):
+    cells = nbformat.read(path, 4).cells
+    for cell, after in zip(cells, cells[1:]):
+        if cell.id.startswith("gate-"):
+            gate = gates.gate_of(cell)
+            assert len(gate.options) >= 3 and all(option.believes for option in gate.options), cell.id
+            assert (after.id, after.source) == (gates.below(cell.id), gates.fold(gate))
+
+
+def program_of(cell):
+    """Return what a cell does, without what it prints and without the frame of a picture."""
+    lines = (line.partition("  #")[0].strip() for line in cell.source.splitlines())
+    return [line for line in lines if line and not line.startswith(("print(", "with picture.record(", "#"))]
+
+
+@each_lesson
+def test_no_cell_answers_a_question_by_running_its_program_again(path):
+    cells = nbformat.read(path, 4).cells
+    others = [cell for cell in cells if cell.cell_type == "code" and not cell.id.startswith(("gate-", "example-", "lab"))]
+    for name, gate in gates.gates(nbformat.read(path, 4)).items():
+        program = program_of(nbformat.from_dict({"source": gate.program}))
+        assert [cell.id for cell in others if program_of(cell) == program] == [], name
 
 
 def test_the_contents_page_names_every_lesson_and_its_minutes():
@@ -132,3 +149,19 @@ def test_the_teacher_s_pages_are_those_of_the_lessons():
     fresh = teacher.class_notebook()
     assert [(cell.id, cell.source) for cell in stored.cells] == [(cell.id, cell.source) for cell in fresh.cells]
     assert sum(part[0] for part in teacher.PLAN) == 90
+
+
+def test_a_run_sheet_is_made_of_sentences():
+    page = teacher.run_sheets()
+    assert "believes:" not in page and "exit ticket* is" in page
+    for line in re.findall(r"^- (.*)", page, re.M):
+        assert re.search(r"[.:?!`)\]}]$", line) and not re.match(r"[.,;]", line), line
+
+
+def test_a_board_of_the_class_shows_what_the_lesson_shows():
+    detail, shown = None, {}
+    for cell in teacher.class_notebook().cells:
+        found = re.search(r'set_detail\("(\w+)"\)', cell.source)
+        detail = found[1] if found else detail
+        shown.setdefault(cell.id[:2], detail)
+    assert {number: shown[number] for number in ("04", "05", "06")} == {"04": "no_grad", "05": "leaf", "06": "versions"}

@@ -44,6 +44,11 @@ def test_odd_numbers_still_draw(values):
     assert "nan" not in re.sub("<title>.*?</title>", "", drawing.svg) and "inf" not in "".join(map(str, points(drawing)))
 
 
+def test_the_axes_say_what_they_are():
+    texts = [node.text for node in ElementTree.fromstring(curve(label="a < b", w=[1.0, 2.0]).svg).iter()]
+    assert "a < b" in texts and "step" in texts
+
+
 def test_names_are_text_and_stand_apart():
     drawing = curve(**{"<b>": [1.0, 2.0], "same": [1.0, 2.0]})
     texts = [node for node in ElementTree.fromstring(drawing.svg).iter() if node.text in ("<b>", "same")]

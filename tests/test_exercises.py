@@ -1,6 +1,8 @@
 """Every exercise of the lessons can tell right from wrong, and what the lessons store of it comes from its one source."""
 from __future__ import annotations
 
+import ast
+
 import nbformat
 import pytest
 
@@ -23,9 +25,11 @@ def shell():
 @each_lesson
 @pytest.mark.filterwarnings("ignore")       # lessons warn on purpose; nbval compares those warnings
 def test_checks_tell_right_from_wrong(path, shell):
-    lesson = nbformat.read(path, 4)
+    lesson, stored = (nbformat.read(path, 4) for _ in range(2))
     assert len(exercises(lesson)) >= 2
     trials(lesson, shell)
+    assert [(name, wrong.heard) for name, cell in exercises(lesson).items() for wrong in cell.metadata.exercise.wrong] == [
+        (name, wrong.get("heard")) for name, cell in exercises(stored).items() for wrong in cell.metadata.exercise.wrong]
 
 
 @each_lesson
@@ -41,6 +45,14 @@ def test_a_line_belongs_to_one_side_or_both():
     lines = ["def f(x):", "    a = x.detach()  #: a = x", "    a.add_(1)       #:", "    #: print(a)", "    return a"]
     assert side(lines, "solution") == "def f(x):\n    a = x.detach()\n    a.add_(1)\n    return a"
     assert side(lines, "stub") == "def f(x):\n    a = x\n    print(a)\n    return a"
+
+
+@each_lesson
+def test_a_stub_is_indented_as_one_types(path):
+    for name, cell in exercises(nbformat.read(path, 4)).items():
+        for node in ast.walk(ast.parse(cell.source)):
+            for inner in getattr(node, "body", None) if isinstance(getattr(node, "body", None), list) else []:
+                assert isinstance(node, ast.Module) or inner.lineno == node.lineno or inner.col_offset == node.col_offset + 4, name
 
 
 @pytest.mark.parametrize("change, complaint", [
@@ -60,3 +72,14 @@ def test_a_bad_exercise_is_found(change, complaint, shell):
     change(lesson.cells[0].metadata.exercise)
     with pytest.raises(AssertionError, match=complaint):
         trials(lesson, shell)
+
+
+def test_a_check_survives_what_no_author_thinks_of(shell):
+    exercise = {"source": ["def f(x):", "    return 3 * x  #: return x"], "wrong": []}
+    check = "print('Right' if f(1) == 3 else 'Not done yet' if f(1) > 0 else 'Not yet')"
+    lesson = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_code_cell("", id="ex1", metadata={"exercise": exercise}), nbformat.v4.new_code_cell(check, id="ex1-check")])
+    with pytest.raises(AssertionError, match="broke"):
+        trials(lesson, shell)
+    lesson.cells[1].source = f"from minigrad import lab\nwith lab.check():\n    {check}"
+    trials(lesson, shell)

@@ -15,7 +15,7 @@ t = y ** 2
 t.backward()
 """
 WRITTEN = "x = mg.tensor([2.0], requires_grad=True)\ny = x.detach()\nz = x ** 2\ny.zero_()\nz.backward()"
-FLAGS = {"True": "", "False": "a result has no flag"}
+FLAGS = {"True": "", "False": "believes that a result has no `flag`. It has."}
 
 
 @pytest.fixture(autouse=True)
@@ -73,17 +73,28 @@ def test_letters_votes_and_beliefs():
     assert [gate.is_right(option) for option in gate.options] == [True, False]
     gate.vote(A=3, B=20)
     gate.vote(A=21, B=2)
-    assert "a result has no flag" not in gate.widget.html
+    assert "a result has no" not in gate.widget.html
     gate.reveal()
-    assert "a result has no flag" in gate.widget.html and gate.votes == [{"A": 3, "B": 20}, {"A": 21, "B": 2}]
+    assert "Who chooses this believes that a result has no <code>flag</code>. It has." in gate.widget.html
+    assert gate.votes == [{"A": 3, "B": 20}, {"A": 21, "B": 2}]
     gate.again()
     gate.commit("b")
     assert gate.score == (0, 1) and not gate.revealed
+    gate.reveal()
+    assert "Your answer, B, is not what the program does. A is." in gate.widget.html
     for wrong in ("C", "x"):
         with pytest.raises(ValueError, match="none of A, B"):
             gate.commit(wrong)
     with pytest.raises(ValueError, match="A, B"):
         gate.vote(E=1)
+
+
+def test_what_a_choice_means_is_a_sentence():
+    gate = lab.gate("x = mg.ones(1)", "x.requires_grad", options={"False": "Nobody asked.", "True": "believes that it is on.",
+                                                                  "`x` decides": ("`x` cannot.", ["error"])})
+    assert [option.meaning("Who chooses this") for option in gate.options] == [
+        "Nobody asked.", "Who chooses this believes that it is on.", "`x` cannot."]
+    assert "<code>x</code> decides" in gate.widget.html and "<code>False</code>" in gate.widget.html
 
 
 def test_options_in_prose_claim_an_answer_each():

@@ -6,10 +6,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from .explore import Explorer, explore, last
 from .gate import Gate, gate
 from .live import LiveGraph, livegraph
-from .notebook import answers, explain_line, export
+from .notebook import answers, check, explain_line, export
 from .traceback import install
 
-__all__ = ["Explorer", "Gate", "LiveGraph", "answers", "export", "gate", "last"]
+__all__ = ["Explorer", "Gate", "LiveGraph", "answers", "check", "export", "gate", "last"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -53,6 +53,10 @@ class Option:
     claims: tuple[str, ...]
     believes: str
 
+    def meaning(self, who: str) -> str:
+        """What the choice means, as a sentence: what begins with a small letter goes on after `who`."""
+        return f"{who} {self.believes}" if self.believes[:1].islower() else self.believes
+
 
 class Gate:
     """A question about a program, which hides its answers until an answer has been given.
@@ -162,9 +166,12 @@ class Gate:
 
     def _option(self, letter: str, item: tuple[str, Any]) -> Option:
         text, meaning = item
-        believes, claims = (meaning, text) if isinstance(meaning, str) else (meaning[0], meaning[1])
-        if isinstance(claims, str):
-            claims = [claims] if len(self.asks) == 1 else [part.strip() for part in claims.split(",")]
+        if isinstance(meaning, str):            # then the text is the answer itself
+            claims = [text] if len(self.asks) == 1 else [part.strip() for part in text.split(",")]
+            text, believes = f"`{text}`", meaning
+        else:
+            believes, claims = meaning
+            claims = [claims] if isinstance(claims, str) else claims
         if len(claims) != len(self.asks):
             asked = ", ".join(self.answers)
             raise ValueError(f"option {letter} must claim {len(self.asks)} things, one for each of {asked}")
@@ -277,9 +284,10 @@ def gate(program: str, *asks: str, options: Mapping[str, Any] | None = None, que
         ``"z.requires_grad_(False)"`` (works or raises; tried alone, behind the program), ``"error"`` (does the program
         raise, and where?).
     options : mapping, optional
-        One question with letters instead: each option's text, with what somebody who chooses it believes. The text is
-        the answer that it claims (``"None"``, or ``"True, False"`` to two asks); if it is prose, give
-        ``(believes, claims)``.
+        One question with letters instead: each option's text, with what it means to choose it, said after the reveal: a
+        sentence, or the rest of one that begins with who chose (``"believes that detach() copies. It shares."``). The
+        text is the answer that it claims (``"None"``, or ``"True, False"`` to two asks); if it is prose, give
+        ``(believes, claims)``. In these texts, as in the question, `code` and **words** may be marked as in Markdown.
     question : str
         The question in words.
     name : str

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .html import Html, button, code, join, tag
+from .html import Html, button, code, join, tag, words
 
 if TYPE_CHECKING:
     from .gate import Ask, Gate, Option
@@ -15,7 +15,7 @@ def gate_html(gate: Gate) -> Html:
     """The gate as it stands: the program, the questions, and what may be seen of the answers."""
     failed = gate.outcome.failure.line if gate.revealed and gate.outcome.failure else None
     return join([
-        tag("div", tag("strong", "Predict"), " ", gate.question or _what(gate), class_="mg-question", key="question"),
+        tag("div", tag("strong", "Predict"), " ", words(gate.question or _what(gate)), class_="mg-question", key="question"),
         code(gate.program, failed),
         tag("div", *(_options(gate) if gate.options else [_row(gate, ask) for ask in gate.asks]), class_="mg-asks",
             key="asks"),
@@ -32,9 +32,9 @@ def gate_static(gate: Gate) -> dict[str, str]:
         f"{ask.text}:  {' / '.join(ask.choices) or '?'}" for ask in gate.asks if ask.text != "error"]
     lines += ["Does the program raise an error, and in which line?"] if "error" in gate.answers else []
     ending = "Run the cell to answer."
-    items = join(tag("li", *([tag("strong", line[0]), line[1:]] if gate.options else [tag("code", line)]))
+    items = join(tag("li", *([tag("strong", line[0]), words(line[1:])] if gate.options else [tag("code", line)]))
                  for line in lines)
-    return {"text/html": join([tag("p", tag("strong", "Predict"), " ", question), tag("pre", gate.program.rstrip()),
+    return {"text/html": join([tag("p", tag("strong", "Predict"), " ", words(question)), tag("pre", gate.program.rstrip()),
                                tag("ul", items), tag("p", tag("em", ending))]),
             "text/plain": "\n".join([f"Predict: {question}", "", gate.program, *lines, "", ending])}
 
@@ -56,21 +56,14 @@ def _option(gate: Gate, option: Option) -> Html:
     chosen, right = gate.guesses.get("") == option.letter, gate.is_right(option)
     look = "" if not gate.revealed else " mg-right" if right else " mg-wrong" if chosen else ""
     mark = "" if not gate.revealed else "✓ " if right else "✗ " if chosen else ""
-    press = tag("button", tag("strong", f"{mark}{option.letter}"), " ", tag("code", option.text), type="button",
+    press = tag("button", tag("strong", f"{mark}{option.letter}"), " ", words(option.text), type="button",
                 class_=f"mg-option{look}",
                 key=f"option-{option.letter}", aria_pressed=str(chosen).lower(), data_key=option.letter.lower(),
                 disabled=gate.committed or gate.revealed, send={"guess": "", "value": option.letter})
     votes = [_hands(gate, option, number) for number in range(len(gate.votes) or 1)] if gate.counting else []
     told = gate.revealed and option.believes
-    belief = tag("div", _belief(option, right), class_="mg-belief") if told else ""
+    belief = tag("div", words(option.meaning("Who chooses this")), class_="mg-belief") if told else ""
     return tag("div", press, *votes, belief, class_="mg-choice", key=f"choice-{option.letter}")
-
-
-def _belief(option: Option, right: bool) -> Html | str:
-    """A belief begins with a small letter and continues our words; a text with a capital stands for itself."""
-    if right or option.believes[:1].isupper():
-        return option.believes
-    return join([tag("em", "who chooses this believes: "), option.believes])
 
 
 def _hands(gate: Gate, option: Option, number: int) -> Html:
@@ -112,7 +105,7 @@ def _verdict(gate: Gate, ask: Ask) -> list[Html]:
     mark = tag("span", "✓ " if right else "✗ ", tag("code", gate.answers[ask.text].text),
                class_="mg-right" if right else "mg-wrong")
     belief = "" if right else gate.belief(ask)
-    said = join([join([tag("em", "who answers this believes: "), belief, ". "]) if belief else "", gate.reason(ask)])
+    said = words(" ".join(filter(None, [belief and f"Who answers this believes: {belief}.", gate.reason(ask)])))
     return [mark, tag("div", said, class_="mg-belief")] if said else [mark]
 
 
@@ -120,20 +113,23 @@ def _verdict(gate: Gate, ask: Ask) -> list[Html]:
 
 def _bar(gate: Gate) -> Html:
     return tag("div", *(
-        button(text, {"do": do}, enabled, key=f"do-{do}") for do, text, enabled, there in (
-            ("commit", "Commit", gate.complete and not gate.committed and not gate.revealed, True),
-            ("count", "Hide hands" if gate.counting else "Count hands", not gate.revealed, bool(gate.options)),
+        button(text, {"do": do}, enabled, key=f"do-{do}", title=hint) for do, text, enabled, there, hint in (
+            ("commit", "Commit", gate.complete and not gate.committed and not gate.revealed, True,
+             "This is my answer"),
+            ("count", "Hide hands" if gate.counting else "Count hands (class)", not gate.revealed, bool(gate.options),
+             "In a class: how many chose each answer?"),
             ("vote", "Second vote", len(gate.votes) == 1 and sum(gate.votes[0].values()) > 0 and not gate.revealed,
-             bool(gate.options) and gate.counting),
-            ("reveal", "Reveal", gate.may_reveal and not gate.revealed, True),
-            ("again", "Again", gate.committed or gate.revealed, True)) if there), class_="mg-bar", key="bar")
+             bool(gate.options) and gate.counting, "In a class: hands once more, after the talk"),
+            ("reveal", "Reveal", gate.may_reveal and not gate.revealed, True, "What does the program say?"),
+            ("again", "Again", gate.committed or gate.revealed, True, "Forget my answer")) if there),
+        class_="mg-bar", key="bar")
 
 
 def _status(gate: Gate) -> str:
     right, of = gate.score
     trouble = f" ({gate.trouble})" if gate.trouble else ""
     if gate.revealed:
-        return (f"{right} of {of} right" if gate.committed else "") + trouble
+        return (_result(gate, right, of) if gate.committed else "") + trouble
     if gate.committed:
         return "Committed. Reveal when you are ready." + trouble
     if not gate.complete and not gate.options:
@@ -142,9 +138,17 @@ def _status(gate: Gate) -> str:
     return ("Commit when you are sure." if gate.complete else "Choose a letter.") + trouble
 
 
+def _result(gate: Gate, right: int, of: int) -> str:
+    if not gate.options:
+        return f"{right} of {of} right"
+    answer = next(option.letter for option in gate.options if gate.is_right(option))
+    return (f"Your answer, {answer}, is what the program does." if right else
+            f"Your answer, {gate.guesses['']}, is not what the program does. {answer} is.")
+
+
 def _revealed(gate: Gate) -> list[Html]:
     failed = gate.outcome.failure
     return [tag("pre", failed.text, class_="mg-error", key="error") if failed else join([]),
-            tag("div", failed.notes, class_="mg-note", key="notes") if failed and failed.notes else join([]),
+            tag("div", words(failed.notes), class_="mg-note", key="notes") if failed and failed.notes else join([]),
             tag("pre", gate.outcome.printed, class_="mg-printed", key="printed") if gate.outcome.printed else join([]),
             tag("div", Html(gate.figure.svg), class_="mg-scroll", data_walk=True, key="picture")]

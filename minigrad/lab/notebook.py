@@ -4,6 +4,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from IPython import get_ipython
 
 from ..why import explained, notebook_lines
 
-__all__ = ["answers", "explain_line", "export", "keep", "kept"]
+__all__ = ["answers", "check", "explain_line", "export", "keep", "kept"]
 
 FILE = "answers.json"
 
@@ -61,6 +63,15 @@ def export(path: str = "answers.csv") -> Path:
         table.writeheader()
         table.writerows(answers())
     return Path(path)
+
+
+@contextmanager
+def check() -> Iterator[None]:
+    """Run the check of an exercise: ``with lab.check():``. An error of the answer is told in a line, not as a traceback."""
+    try:
+        yield
+    except Exception as error:                               # whatever the learner wrote
+        print(f"Not yet. {type(error).__name__}: {str(error).partition(chr(10))[0]}. Does your answer give what the task asks for?")
 
 
 def explain_line(line: str) -> None:

@@ -15,8 +15,9 @@ STROKES = (("on", ""), ("grad", "7 4"), ("store", "2 4"), ("fwd", "9 3 2 3"))   
 class Curve:
     """One line per series, over the steps 0, 1, 2 …; made by `curve`."""
 
-    def __init__(self, series: dict[str, Sequence[float]], log: bool) -> None:
+    def __init__(self, series: dict[str, Sequence[float]], log: bool, label: str = "value") -> None:
         self.series, self._log = {name: list(map(float, values)) for name, values in series.items()}, log
+        self.label = f"{label}, logarithmic" if log else label
         if not series or not all(self.series.values()):
             raise ValueError("curve() needs at least one number of each series")
 
@@ -52,7 +53,7 @@ class Curve:
         parts += [label(at(step, low)[0], HEIGHT - BOTTOM + 18, "middle", f"{step:.0f}")
                   for step in _round(0, last, whole=True)[0] if step <= 1.01 * last]
         parts += [label(LEFT + plot_width / 2, HEIGHT - 8, "middle", "step"),
-                  label(LEFT, 14, "start", "value, logarithmic" if self._log else "value")]
+                  label(LEFT, 14, "start", self.label)]
         taken: list[float] = []
         for (name, line), (role, dashes) in zip(heights.items(), STROKES):
             points = [at(step, height) for step, height in enumerate(line) if math.isfinite(height)]
@@ -85,16 +86,18 @@ def _round(low: float, high: float, whole: bool = False) -> tuple[list[float], f
     return [number * step for number in range(first, last + 1)], first * step, last * step
 
 
-def curve(*, log: bool = False, **series: Sequence[float]) -> Curve:
+def curve(*, log: bool = False, label: str = "value", **series: Sequence[float]) -> Curve:
     """Draw numbers over their steps: ``curve(training=losses)``.
 
     Parameters
     ----------
     log : bool
         Whether the heights are logarithms, for losses of many sizes.
+    label : str
+        What the heights are.
     **series : sequence of float
         The curves, up to four, by name.
     """
     if len(series) > len(STROKES):
         raise ValueError(f"curve() draws up to {len(STROKES)} series, not {len(series)}")
-    return Curve(series, log)
+    return Curve(series, log, label)

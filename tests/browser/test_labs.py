@@ -14,8 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 SETUP = "%load_ext minigrad.lab\nimport minigrad as mg\nfrom minigrad import lab"
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()"
 TABLE = f"lab.gate('''\n{SQUARE}\n''', 'x.grad', 'y.grad', 't.requires_grad', 'error', name='table')"
-LETTERS = (f"lab.gate('''\n{SQUARE}\n''', 'z.grad', name='letters', options={{'None': 'a result does not keep its gradient', "
-           "'tensor([12.])': 'every tensor keeps its gradient', 'tensor([0.])': 'the flag allocates one'})")
+LETTERS = (f"lab.gate('''\n{SQUARE}\n''', 'z.grad', name='letters', options={{'None': 'A result does not keep its gradient.', "
+           "'tensor([12.])': 'believes that every tensor keeps its gradient.', 'tensor([0.])': 'believes that the flag allocates one.'})")
 PICTURES = os.environ.get("MINIGRAD_SCREENSHOTS")
 # How long from a click to a changed picture, each time, as the page sees it.
 CLICKS = """async ({ lab, times }) => {
@@ -248,7 +248,7 @@ def test_a_gate_by_keyboard_and_in_class(labs):
     assert "every tensor keeps" not in lab.inner_text()
     lab.get_by_role("button", name="Reveal").press("Enter")
     has(page, lab, "every tensor keeps its gradient")
-    has(page, lab, "0 of 1 right")
+    has(page, lab, "Your answer, B, is not what the program does. A is.")
     assert [lab.locator(".mg-vote").nth(i).inner_text() for i in range(4)] == ["3", "15", "12", "1"]
     assert shown.problems == []
 
