@@ -16,8 +16,8 @@ each_lesson = pytest.mark.parametrize("path", teacher.LESSONS, ids=lambda path: 
 # what people believe, lesson, gate, the letter of the belief, exercise, what its check says to the belief
 MISTAKES = [
     ("rebinding keeps my leaf", "05", "gate-famous", "A", "ex2", "still computed"),
-    ("a computed tensor is never a leaf", "05", "gate-predict-7", "A", "ex1", "only from data"),
-    ("intermediates keep .grad", "05", "gate-example-8", "C", "ex1", "nobody called"),
+    ("a computed tensor is never a leaf", "05", "gate-predict-7", "B", "ex1", "only from data"),
+    ("intermediates keep .grad", "05", "gate-example-8", "B", "ex1", "nobody called"),
     ("retain_grad() works after backward", "05", "gate-late", "B", "ex3", "30 is dloss/dw"),
     ("no_grad clears flags", "04", "gate-predict-5", "A", "ex1", "does not clear"),
     ("detach() copies", "06", "gate-write-through", "A", "ex1", "seen by x"),
@@ -27,9 +27,9 @@ MISTAKES = [
     ("backward() resets", "07", "gate-twice", "A", "ex1", "p  not yet: backward() never clears"),
     ("backward() repeats freely", "07", "gate-error-second", "A", "ex1", "q  not yet: the product remembered"),
     ("retain_graph is retain_grad", "07", "gate-not-retain-grad", "A", "ex3", "walks through all rounds before it"),
-    ("flags can be set anywhere", "01", "gate-predict-2-run", "A", "ex3", "does not freeze anything"),
+    ("flags can be set anywhere", "01", "gate-predict-2-run", "B", "ex3", "does not freeze anything"),
     ("eval() is a kind of no_grad", "10", "gate-eval-records", "A", "ex1", "5  not yet: eval() records"),
-    ("clone() cuts", "10", "gate-clone-road", "A", "ex1", "6  not yet: clone() copies"),
+    ("clone() cuts", "10", "gate-clone-road", "B", "ex1", "6  not yet: clone() copies"),
     ("freezing a layer puts a wall there", "10", "gate-frozen-after", "A", "ex1", "2  not yet: no_grad around"),
 ]
 
@@ -85,6 +85,23 @@ def test_no_cell_answers_a_question_by_running_its_program_again(path):
     for name, gate in gates.gates(nbformat.read(path, 4)).items():
         program = program_of(nbformat.from_dict({"source": gate.program}))
         assert [cell.id for cell in others if program_of(cell) == program] == [], name
+
+
+def test_no_letter_gives_the_answer_away():
+    right = [[option.letter for gate in gates.gates(nbformat.read(path, 4)).values() for option in gate.options if gate.is_right(option)]
+             for path in teacher.LESSONS]
+    every = "".join(map("".join, right))
+    assert max(map(every.count, "ABCD")) <= 0.4 * len(every)
+    assert [letters for letters in right if len(letters) > 2 and len(set(letters)) == 1] == []
+
+
+@each_lesson
+def test_a_lesson_ends_in_a_bug_hunt_and_fits_a_projector(path):
+    cells = {cell.id: cell for cell in nbformat.read(path, 4).cells}
+    tasks = [cell.source for name, cell in cells.items() if name.endswith("-task")]
+    assert path.name.startswith("15") or "exit ticket" in tasks[-1] and "*Bug hunt.*" in tasks[-1]
+    shown = [cell for cell in cells.values() if cell.cell_type == "code" and not cell.metadata.get("jupyter", {}).get("source_hidden")]
+    assert [(cell.id, line) for cell in shown for line in cell.source.splitlines() if len(line) > 100] == []
 
 
 def test_the_contents_page_names_every_lesson_and_its_minutes():
