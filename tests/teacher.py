@@ -124,13 +124,15 @@ def run_sheets() -> str:
 def class_notebook() -> NotebookNode:
     """Return the notebook of the 90-minute class, not run."""
     total = sum(part[0] for part in PLAN)
-    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; zoom the browser to 150 %. Each question is a gate: *Count hands* "
+    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; zoom the browser to 150 %, and hide the side bar (Ctrl+B). "
+            "Each question is a gate: *Count hands* "
             "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says. What each wrong answer means "
             "is in the [run sheets](run_sheets.md). The cells are the lessons' own.")
     cells = [v4.new_markdown_cell(head, id="title"), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
     lessons, start, shown = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0, ""
     for number, (length, title, what, names) in enumerate(PLAN):
-        cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n*{what}*", id=f"part-{number}",
+        folded = f"<details><summary>For the teacher</summary>\n\n{what}\n\n</details>"
+        cells.append(v4.new_markdown_cell(f"## {start}–{start + length} · {title}\n\n{folded}", id=f"part-{number}",
                                           metadata={"slideshow": {"slide_type": "slide"}}))
         start += length
         for name in names:
@@ -141,6 +143,8 @@ def class_notebook() -> NotebookNode:
             copy = NotebookNode(cell, id=name, metadata=NotebookNode({k: v for k, v in cell.metadata.items() if k != "exercise"}))
             if cell.cell_type == "code":
                 copy.outputs, copy.execution_count = [], None
+                if not name[3:].startswith("gate-"):                    # nothing is on the wall before the cell is run
+                    copy.metadata.jupyter = NotebookNode(copy.metadata.get("jupyter", {}), outputs_hidden=True)
                 copy.source = copy.source.replace(' name="', ' name="class-')
             if name[3:].startswith(("gate-", "lab")):
                 copy.metadata.slideshow = {"slide_type": "subslide"}

@@ -18,16 +18,16 @@ MISTAKES = [
     ("rebinding keeps my leaf", "05", "gate-famous", "A", "ex2", "still computed"),
     ("a computed tensor is never a leaf", "05", "gate-predict-7", "B", "ex1", "only from data"),
     ("intermediates keep .grad", "05", "gate-example-8", "B", "ex1", "nobody called"),
-    ("retain_grad() works after backward", "05", "gate-late", "B", "ex3", "30 is dloss/dw"),
+    ("retain_grad() works after backward", "05", "gate-late", "B", "ex3", "The request must come before the walk"),
     ("no_grad clears flags", "04", "gate-predict-5", "A", "ex1", "does not clear"),
     ("detach() copies", "06", "gate-write-through", "A", "ex1", "seen by x"),
     ("a later detach_() rewrites the past", "09", "gate-detach-later-run", "A", "ex2", "s  not yet: the road goes from step to step"),
-    ("a flag set later rewrites the past", "01", "gate-past-run", "A", "ex3", "does not freeze anything"),
+    ("a flag set later rewrites the past", "01", "gate-past-run", "A", "ex3", "after the walk"),
     ("w = w - lr * w.grad is an update", "08", "gate-book", "A", "ex2", "has not changed"),
     ("backward() resets", "07", "gate-twice", "A", "ex1", "p  not yet: backward() never clears"),
     ("backward() repeats freely", "07", "gate-error-second", "A", "ex1", "q  not yet: the product remembered"),
-    ("retain_graph is retain_grad", "07", "gate-not-retain-grad", "A", "ex3", "walks through all rounds before it"),
-    ("flags can be set anywhere", "01", "gate-predict-2-run", "B", "ex3", "does not freeze anything"),
+    ("retain_graph is retain_grad", "07", "gate-not-retain-grad", "A", "ex1", "v  not yet: retain_graph keeps what the steps remembered"),
+    ("flags can be set anywhere", "01", "gate-predict-2-run", "B", "ex3", "you can only change requires_grad flags of leaf variables"),
     ("eval() is a kind of no_grad", "10", "gate-eval-records", "A", "ex1", "5  not yet: eval() records"),
     ("clone() cuts", "10", "gate-clone-road", "B", "ex1", "6  not yet: clone() copies"),
     ("freezing a layer puts a wall there", "10", "gate-frozen-after", "A", "ex1", "2  not yet: no_grad around"),
@@ -182,3 +182,9 @@ def test_a_board_of_the_class_shows_what_the_lesson_shows():
         detail = found[1] if found else detail
         shown.setdefault(cell.id[:2], detail)
     assert {number: shown[number] for number in ("04", "05", "06")} == {"04": "no_grad", "05": "leaf", "06": "versions"}
+
+
+def test_nothing_answers_a_poll_before_the_class_has_voted():
+    cells = nbformat.read(NOTEBOOKS / "teacher/class_90_minutes.ipynb", 4).cells
+    shown = [cell.id for cell in cells if cell.get("outputs") and not cell.metadata.get("jupyter", {}).get("outputs_hidden")]
+    assert shown and all("-gate-" in name for name in shown)
