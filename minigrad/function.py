@@ -585,7 +585,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
              _arguments(operation, reject),
              *(_call(operation, f"kernel.{check}", operation.tensor_params)
                for check in ("check", "check_target") if hasattr(operation.kernel, check)),
-             f"check_memory({arguments})" if operation.promote or operation.name == "_copy_" else "",
+             f"check_memory({arguments})" if operation.promote else
+             f"check_memory({arguments}, copies=True)" if operation.name == "_copy_" else "",
              _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
     if operation.formulas:
         results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]

@@ -127,13 +127,13 @@ def check_overlap(target: np.ndarray) -> None:
         raise RuntimeError(reasons.OVERLAP)
 
 
-def check_memory(tensor: Tensor, *others: Any) -> None:
+def check_memory(tensor: Tensor, *others: Any, copies: bool = False) -> None:
     """Refuse an elementwise write into memory that overlaps itself, or that another argument sees differently.
 
     ``x.t().sub_(x)`` would read elements that it has written already.
     """
     target = tensor.array
-    if not (len(others) == 1 and others[0] is tensor):         # x.copy_(x) writes nothing
+    if not (copies and others[0] is tensor):         # x.copy_(x) writes nothing
         check_overlap(target)
     for other in others:
         if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:

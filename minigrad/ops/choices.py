@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..dtype import refuse
+from ..dtype import refuse, scalar_type
 from ..function import Operand, op, public, shape_error
 from ..inplace import is_expanded
 from ..strides import arranged
@@ -56,9 +56,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         reasons.warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
                           "PyTorch. Use a boolean condition instead.")
         condition = wrap(condition.array != 0)
-    if isinstance(condition, Tensor) and condition.array.dtype.kind != "b":
-        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
-                           + condition.dtype.scalar_type)
+    array = condition.array if isinstance(condition, Tensor) else condition
+    if isinstance(array, np.ndarray) and array.dtype.kind != "b":       # of an array: what a hook on saved tensors made of it
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {scalar_type(array)}")
     if not isinstance(condition, Tensor) and (isinstance(input, Tensor) or isinstance(other, Tensor)):
         condition = wrap(np.asarray(condition))
     return _where(condition, input, other)
