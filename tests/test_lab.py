@@ -184,24 +184,6 @@ def test_a_toggle_leaves_the_notebook_alone(shell, explore):
     assert shell.user_ns["w"] is w and shell.user_ns["loss"] is loss
 
 
-def test_use_writes_the_notebooks_names(shell, explore):
-    explorer = explore(SQUARE)
-    explorer.toggle("y.requires_grad")
-    assert shell.user_ns["y"].grad is None
-    explorer.use()
-    assert shell.user_ns["y"].grad.tolist() == [24.0] and shell.user_ns["x"].grad.tolist() == [36.0]
-    with pytest.raises(RuntimeError, match="only a program that ran"):
-        explorer.use()
-
-
-def test_a_function_that_is_used_lives_in_the_notebook(shell, explore):
-    explorer = explore("k = mg.ones(1)\ndef f(x): return x * k\ny = f(k)\n")
-    explorer.toggle("y.detach")
-    explorer.use()
-    shell.run_cell("k = mg.zeros(1)\nr = f(mg.ones(1)).item()")
-    assert shell.user_ns["r"] == 0.0
-
-
 def test_random_numbers_are_the_same_in_every_run(shell, explore):
     shell.run_cell("import numpy as np, random\nmg.manual_seed(0)")
     explorer = explore("x = mg.randn(3)\nprint(x.tolist(), np.random.rand(), random.random())")
@@ -329,15 +311,16 @@ def test_the_widgets_messages_do_what_the_methods_do(shell, explore):
     explorer = explore(SQUARE)
     press = lambda **message: explorer.widget._handle_custom_msg(message, [])
     press(toggle="y.requires_grad")
-    assert explorer.switches["y.requires_grad"] and explorer.view["usable"]
+    assert explorer.switches["y.requires_grad"] and not shell.user_ns["y"].requires_grad
     press(step=2)
     assert explorer.step == 2
     press(step=explorer.steps + 1)
     assert explorer.step is None
-    press(use=True)
-    assert shell.user_ns["y"].requires_grad and not explorer.view["usable"]
     press(reset=True)
-    assert explorer.source == SQUARE and explorer.view["usable"]
+    assert explorer.source == SQUARE
+    press(undo=True)
+    press(tab="memory")
+    assert explorer.source != SQUARE and explorer.tab == "memory"
 
 
 def test_what_the_widget_shows_of_each_line(explore):

@@ -21,7 +21,7 @@ from .changes import changed_cards, changes, state
 from .explore_view import TABS, explorer_html
 from .html import Html, join, tag
 from .memory import memory_html, stores
-from .run import Outcome, Snapshot, compiled, failure, rebound, run
+from .run import Outcome, Snapshot, compiled, failure, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
 from .stepper import moment, stepper_html
 from .timeline import Moments, timeline_html
@@ -40,7 +40,7 @@ class Explorer:
 
     Every control is a method here, the widget only calls them: ``e.toggle("x.requires_grad")``, ``e.step = 2``,
     ``e.reset()``. A toggle edits the program's text, runs it in a namespace of its own from what the program read when
-    the cell ran, and draws it again. Only `use` writes the notebook's names.
+    the cell ran, and draws it again. The notebook's names stay as the cell left them.
 
     Attributes
     ----------
@@ -56,16 +56,14 @@ class Explorer:
         Which of `TABS` is open.
     """
 
-    def __init__(self, program: Program, snapshot: Snapshot, notebook: dict[str, Any], outcome: Outcome,
-                 recorder: Recorder) -> None:
-        self._program, self._snapshot, self._notebook = program, snapshot, notebook
+    def __init__(self, program: Program, snapshot: Snapshot, outcome: Outcome, recorder: Recorder) -> None:
+        self._program, self._snapshot = program, snapshot
         self._prefix = f"explore{next(_numbers)}"           # of the picture's ids
         self._file = f"<{self._prefix}>"
         names = [node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)]
         names.sort(key=lambda node: (node.lineno, node.col_offset))
         self._names = list(dict.fromkeys(node.id for node in names))
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
-        self._written = self._flipped                       # and how they were when the notebook's names were written
         self._step: int | None = None                       # None: after the last step
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
         self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, outcome.named(self._names))
@@ -184,21 +182,6 @@ class Explorer:
         self._undo.append(self._flipped)
         self._run(frozenset())
 
-    def use(self) -> None:
-        """Write the names of the program that is shown to the notebook, as running it in the cell would."""
-        if not self._usable:
-            raise RuntimeError("only a program that ran to its end has values to use")
-        for name in self._names:
-            value = self._outcome.namespace.get(name)
-            if name in self._outcome.namespace and not isinstance(value, types.ModuleType):
-                self._notebook[name] = rebound(value, self._outcome.namespace, self._notebook)
-        self._written = self._flipped
-        self._show()
-
-    @property
-    def _usable(self) -> bool:
-        return self._written != self._flipped and self._outcome.failure is None
-
     def _is_on(self, switch: Switch) -> bool:
         return switch.on ^ (switch.key in self._flipped)
 
@@ -234,10 +217,8 @@ class Explorer:
             self.step = step if step <= self.steps else None
         elif "undo" in message:
             self.undo()
-        elif "reset" in message:
+        else:
             self.reset()
-        elif self._usable:
-            self.use()
 
     def _show(self) -> None:
         self.widget.html = explorer_html(self.view)
@@ -256,7 +237,6 @@ class Explorer:
             "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed,
             "stale": self._stale, "ends": failed is None, "outdated": self._failed and bool(self._flipped),
             "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo),
-            "usable": self._usable,
         }
 
     def _body(self) -> Html:
@@ -360,7 +340,7 @@ def explore(line: str, cell: str) -> None:
     except Exception as caught:
         error = caught
     outcome = Outcome(namespace, "", error and failure(error, filename), foreign)
-    explorer = Explorer(program, snapshot, namespace, outcome, recorder)
+    explorer = Explorer(program, snapshot, outcome, recorder)
     parent = getattr(shell, "get_parent", dict)()               # the message that asked to run this cell, in a kernel
     cell_id = parent.get("metadata", {}).get("cellId", explorer._prefix)
     if cell_id in _explorers:

@@ -71,5 +71,4 @@ def _bar(view: dict[str, Any]) -> Html:
                   class_="mg-stepper", key="stepper", role="group", aria_label="Backward steps")
     return tag("div", stepper, button("Copy program", None, key="copy", data_copy=view["source"]),
                button("Undo", {"undo": True}, view["undoable"], key="undo"),
-               button("Reset", {"reset": True}, view["flipped"], key="reset"),
-               button("Use these values", {"use": True}, view["usable"], key="use"), class_="mg-bar", key="bar")
+               button("Reset", {"reset": True}, view["flipped"], key="reset"), class_="mg-bar", key="bar")

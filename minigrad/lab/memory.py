@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,23 @@ MOST_STORES = 12
 
 @dataclass
 class Window:
-    """One name's view of a storage: the `cells` it covers, by index."""
+    """One name's view of a storage."""
 
     name: str
-    cells: tuple[int, ...]
-    shape: str
-    stride: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
     offset: int
     version: str
     made: str = ""
+
+    @cached_property
+    def cells(self) -> list[int]:
+        """The elements that it covers, as far as they are drawn."""
+        cells = np.array([self.offset])
+        for size, step in zip(self.shape, self.stride, strict=True):
+            cells = np.unique(np.add.outer(cells, np.arange(size) * step).ravel())
+            cells = cells[cells < MOST_CELLS]
+        return cells.tolist()
 
 
 @dataclass
@@ -45,26 +54,22 @@ class Store:
 def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
     """Every storage that a name leads to, those that are shared first."""
     found: dict[int, Store] = {}
-    tensors: dict[int, Any] = {}
+    memories: dict[int, np.ndarray] = {}
     made = {id(slot.tensor): call.text for call in recorder.calls for slot in call.outputs if not call.inplace}
     for name, tensor in named_tensors(names):
-        key, storage = memory_of(tensor), tensor.untyped_storage()
+        key = memory_of(tensor)
         if key not in found:
-            elements = [f"{v:.4g}" for v in storage.elements().ravel().tolist()]
-            found[key] = Store(elements[:MOST_CELLS], storage.nbytes(), more=max(0, len(elements) - MOST_CELLS))
-            tensors[key] = tensor
-        found[key].windows.append(Window(name, _covered(tensor), str(tuple(tensor.shape)), str(tuple(tensor.stride())),
-                                         tensor.storage_offset(), f"v{tensor._version}", made.get(id(tensor), "")))
-    for name, array in names.items():
-        if isinstance(array, np.ndarray) and not name.startswith("_"):
-            key = next((k for k, t in tensors.items() if np.shares_memory(array, t.untyped_storage().elements())), None)
-            if key is not None:
-                base = tensors[key].untyped_storage().elements()
-                offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // base.itemsize
-                stride = strides_of(array)
-                found[key].windows.append(Window(name, _indices(array.shape, stride, offset), str(array.shape),
-                                                 str(stride), offset,
-                                                 "NumPy counts no versions", "an ndarray"))
+            memories[key] = memory = tensor.untyped_storage().elements()
+            elements = [f"{v:.4g}" for v in memory.tolist()]
+            found[key] = Store(elements[:MOST_CELLS], memory.nbytes, more=max(0, len(elements) - MOST_CELLS))
+        found[key].windows.append(Window(name, tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(),
+                                         f"v{tensor._version}", made.get(id(tensor), "")))
+    arrays = {name: value for name, value in names.items() if isinstance(value, np.ndarray) and not name.startswith("_")}
+    for name, array in arrays.items():
+        for key, memory in memories.items():
+            if np.shares_memory(array, memory):
+                offset = (array.ctypes.data - memory.ctypes.data) // memory.itemsize
+                found[key].windows.append(Window(name, array.shape, strides_of(array), offset, "NumPy counts no versions", "an ndarray"))
     for call in recorder.calls:
         for saved in call.saved:
             tensor = saved.slot.tensor if saved.slot is not None else None
@@ -77,19 +82,6 @@ def stores(recorder: Recorder, names: Mapping[str, Any]) -> list[Store]:
     for store in found.values():
         store.remembered = list(dict.fromkeys(store.remembered))
     return sorted(found.values(), key=lambda store: len(store.windows) < 2)[:MOST_STORES]
-
-
-def _covered(tensor: Any) -> tuple[int, ...]:
-    return _indices(tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
-
-
-def _indices(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> tuple[int, ...]:
-    """The elements that a window covers, as far as they are drawn."""
-    cells = np.array([offset])
-    for size, step in zip(shape, stride, strict=True):
-        cells = np.unique(np.add.outer(cells, np.arange(size) * step).ravel())
-        cells = cells[cells < MOST_CELLS]
-    return tuple(cells.tolist())
 
 
 def memory_html(found: list[Store]) -> Html:
@@ -116,6 +108,5 @@ def _window(store: Store, window: Window) -> Html:
     return tag("tr", tag("th", tag("code", window.name), f" = {window.made}" if window.made else "", scope="row"),
                *(tag("td", "■" if here else "", class_="mg-cell" + " mg-covered" * here) for here in covered),
                tag("td", "") if store.more else "",
-               *(tag("td", tag("code", text)) for text in (window.shape, window.stride, str(window.offset),
-                                                           window.version)),
+               *(tag("td", tag("code", text)) for text in (window.shape, window.stride, window.offset, window.version)),
                tag("td", ", ".join(touched) or "nobody else"), key=window.name)

@@ -22,7 +22,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.random import get_rng_state, set_rng_state
 
-__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "own", "rebound", "run"]
+__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "own", "run"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ class Snapshot:
         fresh: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
         fresh.update(self._copied(self._values))
         for name, value in fresh.items():
-            fresh[name] = rebound(value, self._notebook, fresh)
+            if isinstance(value, types.FunctionType) and value.__globals__ is self._notebook:
+                fresh[name] = types.FunctionType(value.__code__, fresh, value.__name__, value.__defaults__, value.__closure__)
+                fresh[name].__kwdefaults__ = value.__kwdefaults__
         _set_random_state(self._random)
         return fresh
 
@@ -163,15 +165,6 @@ def failure(error: BaseException, filename: str) -> Failure:
     notes = "\n".join(getattr(error, "__notes__", ()))
     text = "".join(traceback.format_exception_only(error)).strip().removesuffix(notes).rstrip()
     return Failure(text, notes, lines[-1] if lines else None)
-
-
-def rebound(value: Any, old: dict[str, Any], new: dict[str, Any]) -> Any:
-    """Return a function defined in namespace `old` as one of `new`; anything else as it is."""
-    if not isinstance(value, types.FunctionType) or value.__globals__ is not old:
-        return value
-    function = types.FunctionType(value.__code__, new, value.__name__, value.__defaults__, value.__closure__)
-    function.__kwdefaults__ = value.__kwdefaults__
-    return function
 
 
 def own(names: Iterable[str], namespace: dict[str, Any], foreign: dict[str, Any]) -> dict[str, Any]:

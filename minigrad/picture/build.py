@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from .fold import common
 from .model import DONE, FAILED, IDLE, NOW, Accumulator, Block, Card, Edge, Memory, Model, Op, Saved
-from .program import (
-    Call,
-    Slot,
-    Step,
-    hooks_after,
-    is_accumulator,
-    memory_of,
-    named_modules,
-    named_tensors,
-    node_name,
-    read,
-)
+from .program import Call, Slot, hooks_after, is_accumulator, memory_of, named_modules, named_tensors, node_name, read
 from .text import LONGEST, card_name, sentence
 
 if TYPE_CHECKING:
+    from .program import Step
     from .recorder import Recorder
 
 MOST_LINKED = 3          # tensors, those of before a write among them, that lines tie to their memory; else those of now

@@ -8,22 +8,7 @@ from .describe import card_text, memory_text, op_text
 from .geometry import ROW, Box, Layout, Point, rounded
 from .layout import WIDTH, path, place
 from .legend import COLUMN, LINE, SAMPLES, entries
-from .model import (
-    DETACH,
-    DONE,
-    FAILED,
-    GRAD,
-    GRAD_FN,
-    IDLE,
-    LEAF,
-    NO_GRAD,
-    NOW,
-    Accumulator,
-    Card,
-    Memory,
-    Model,
-    Op,
-)
+from .model import DETACH, DONE, FAILED, GRAD, GRAD_FN, IDLE, LEAF, NO_GRAD, NOW, Accumulator, Card, Memory, Model, Op
 from .pen import BADGE, Pen, curve, escape, fonts, style
 from .rows import MARK
 from .text import CODE, MORE, MOST_CODE, MOST_NAME, cell_width, code_width, flags, note, note_width, short, shown, tags
