@@ -387,6 +387,12 @@ def test_a_snapshot_keeps_aliases_and_shares_what_cannot_be_copied():
     assert fresh["mg"] is mg and fresh["lock"] is notebook["lock"] and "unread" not in fresh
 
 
+def test_a_snapshot_leaves_out_what_the_program_makes_itself():
+    source = "a = 1\nif a: b = 2\nc, d = b, c\nfor e in (): f = 1\nwith mg.no_grad(): g = 1\nh += 1\ni = i\nprint(e, f, g)\n"
+    namespace = dict.fromkeys("abcdefghi", 0) | {"mg": mg}
+    assert set(Snapshot(source, namespace).namespace()) - {"__name__", "__builtins__"} == set("bcefhi") | {"mg"}
+
+
 def test_a_last_expression_is_shown_as_in_a_cell():
     assert ran("1 + 1\n'last'").printed == "'last'\n"
     assert ran("x = 1").printed == ""

@@ -167,7 +167,7 @@ def test_windows_that_do_not_overlap_do_not_touch():
 # ---- the time line
 
 def told(source):
-    moments = Moments(["x", "y", "z", "t", "i"], source)
+    moments = Moments(["x", "y", "z", "t", "i"])
     run(source, Snapshot(source, {"mg": mg}), "<program>", nullcontext(), moments.watch)
     return moments
 
@@ -199,7 +199,7 @@ def test_functions_are_one_line():
 
 
 def test_the_time_line_begins_without_what_other_cells_called_so():
-    moments = Moments(["x", "y", "w"], source := "x = mg.ones(1)\nw.mul_(2)\ny = x * 2\n")
+    moments, source = Moments(["x", "y", "w"]), "x = mg.ones(1)\nw.mul_(2)\ny = x * 2\n"
     namespace = {"mg": mg, "x": mg.zeros(3), "y": mg.zeros(3), "w": mg.ones(2)}
     run(source, Snapshot(source, namespace), "<cell>", nullcontext(), moments.watch)
     assert [sorted(row.states) for row in moments.rows] == [["w", "x"], ["w", "x"], ["w", "x", "y"]]

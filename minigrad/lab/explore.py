@@ -21,7 +21,7 @@ from .changes import changed_cards, changes, state
 from .explore_view import TABS, explorer_html
 from .html import Html, join, tag
 from .memory import memory_html, stores
-from .run import Outcome, Snapshot, compiled, failure, run
+from .run import Outcome, Snapshot, compiled, failure, made, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
 from .stepper import moment, stepper_html
 from .timeline import Moments, timeline_html
@@ -66,7 +66,7 @@ class Explorer:
         self._flipped: frozenset[str] = frozenset()         # the switches that are set the other way
         self._step: int | None = None                       # None: after the last step
         self._offered = [s for s in program.switches if _does_something(s, outcome, recorder)]
-        self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, outcome.named(self._names))
+        self._text, self._outcome, self._drawn = program.text(), outcome, (recorder, self._named(outcome))
         self._state, self._failed = state(*reversed(self._drawn)), outcome.failure is not None
         self._stale, self.tab, self.changed = False, TABS[0], []
         self._told: tuple[Any, ...] = (None, None, None)    # the model that was told last, and of what
@@ -185,6 +185,9 @@ class Explorer:
     def _is_on(self, switch: Switch) -> bool:
         return switch.on ^ (switch.key in self._flipped)
 
+    def _named(self, outcome: Outcome) -> dict[str, Any]:
+        return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
+
     def _run(self, flipped: frozenset[str]) -> None:
         before, model = self._state, self.model
         self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._file)
@@ -193,7 +196,7 @@ class Explorer:
         self._stale = failed is not None and failed.refused
         self.changed, self._marked = [], []
         if not self._stale:
-            self._drawn = recorder, self._outcome.named(self._names)
+            self._drawn = recorder, self._named(self._outcome)
             self._state = state(self._drawn[1], recorder)
             end = failed.line if failed else None
             lines = [line for line in lines_of(self.source) if end is None or line.node.lineno <= end]
@@ -245,7 +248,7 @@ class Explorer:
         if self.tab == "memory":
             return memory_html(stores(recorder, names))
         if self.tab == "time line":
-            moments = Moments(self._names, self.source)
+            moments = Moments(self._names)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
         svg = self.figure.svg
@@ -332,14 +335,16 @@ def explore(line: str, cell: str) -> None:
     except SyntaxError as wrong:
         raise _as_in_a_cell(wrong, shell) from None
     program, snapshot, recorder = Program(cell, _library(namespace)), Snapshot(cell, namespace), Recorder(filename)
-    foreign, error = snapshot.foreign(namespace), None
+    other = {name: namespace[name] for name in made(cell) if name in namespace}             # an earlier cell's
+    error = None
     try:
         with recorder:
             for code in codes:
                 exec(code, namespace)
     except Exception as caught:
         error = caught
-    outcome = Outcome(namespace, "", error and failure(error, filename), foreign)
+    left = {name: value for name, value in namespace.items() if error is None or name not in other or value is not other[name]}
+    outcome = Outcome(left, "", error and failure(error, filename))
     explorer = Explorer(program, snapshot, outcome, recorder)
     parent = getattr(shell, "get_parent", dict)()               # the message that asked to run this cell, in a kernel
     cell_id = parent.get("metadata", {}).get("cellId", explorer._prefix)

@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.random import get_rng_state, set_rng_state
 
-__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "own", "run"]
+__all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "run"]
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left: the names, what it printed, and the error that ended it, if any; `foreign` as of `Snapshot.foreign`."""
+    """What a run left: the names, what it printed, and the error that ended it, if any."""
 
     namespace: dict[str, Any]
     printed: str
     failure: Failure | None
-    foreign: dict[str, Any] = field(default_factory=dict)
-
-    def named(self, names: Iterable[str]) -> dict[str, Any]:
-        """What the program has under these names."""
-        return own(names, self.namespace, self.foreign)
 
 
 class Snapshot:
@@ -62,14 +57,14 @@ class Snapshot:
     def __init__(self, source: str, namespace: dict[str, Any]) -> None:
         self.refused: set[str] = set()
         self._notebook = namespace
-        names = sorted({node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
+        names = sorted({node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)} - made(source))
         found: dict[str, Any] = {}
         for name in names:                                     # grows while it is walked: functions bring names
             if name in namespace and name not in found:
                 found[name] = namespace[name]
                 if isinstance(found[name], types.FunctionType) and found[name].__globals__ is namespace:
                     names += _global_names(found[name].__code__)
-        self._values, self._made = self._copied(found), made(source)
+        self._values = self._copied(found)
         self._random = _random_state()
 
     def _copied(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -83,10 +78,6 @@ class Snapshot:
                 else:
                     copies[name] = value
         return copies
-
-    def foreign(self, namespace: dict[str, Any]) -> dict[str, Any]:
-        """What stands, before the program runs, under names that it makes itself: an earlier cell's."""
-        return {name: namespace[name] for name in self._made if name in namespace}
 
     def namespace(self) -> dict[str, Any]:
         """Return a fresh namespace to run the program in, and set the random generators to where they stood."""
@@ -113,7 +104,6 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
     before, enabled, show = _random_state(), mg.is_grad_enabled(), sys.displayhook
     out, err = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
     namespace = snapshot.namespace()
-    foreign = snapshot.foreign(namespace)
     sys.displayhook = lambda value: None if value is None else print(repr(value))
     try:
         with out, err, warnings.catch_warnings(), recording, _watching(watch, filename):
@@ -130,7 +120,7 @@ def run(source: str, snapshot: Snapshot, filename: str, recording: AbstractConte
         sys.displayhook = show
         mg.set_grad_enabled(enabled)
         _set_random_state(before)
-    return Outcome(namespace, printed.getvalue(), failed, foreign)
+    return Outcome(namespace, printed.getvalue(), failed)
 
 
 @contextlib.contextmanager
@@ -167,22 +157,17 @@ def failure(error: BaseException, filename: str) -> Failure:
     return Failure(text, notes, lines[-1] if lines else None)
 
 
-def own(names: Iterable[str], namespace: dict[str, Any], foreign: dict[str, Any]) -> dict[str, Any]:
-    """What stands under these names, but for what another cell left there."""
-    return {name: namespace[name] for name in names if name in namespace and not (
-        name in foreign and namespace[name] is foreign[name])}
-
-
 def made(source: str) -> set[str]:
-    """The names that a program assigns before it reads them."""
-    read_first: set[str] = set()
+    """The names that a program gives a value of its own, whatever happens, before it reads them."""
+    read: set[str] = set()
     stored: set[str] = set()
     for statement in ast.parse(source).body:
         nodes = list(ast.walk(statement))
         names = [node for node in nodes if isinstance(node, ast.Name)]
         updated = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)}
-        read_first |= ({name.id for name in names if isinstance(name.ctx, ast.Load)} | updated) - stored
-        stored |= {name.id for name in names if isinstance(name.ctx, ast.Store)} - read_first
+        read |= ({name.id for name in names if isinstance(name.ctx, ast.Load)} | updated) - stored
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.With)):
+            stored |= {name.id for name in names if isinstance(name.ctx, ast.Store)} - read
     return stored
 
 

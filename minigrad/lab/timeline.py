@@ -7,7 +7,6 @@ from typing import Any
 
 from ..picture.program import history, named_tensors, node_name, read
 from .html import Html, tag
-from .run import made, own
 
 __all__ = ["Moments", "Row", "timeline_html"]
 
@@ -24,27 +23,20 @@ class Row:
 
 
 class Moments:
-    """Collects a `Row` for each line of the program's own that runs; give `watch` to `run`.
+    """Collects a `Row` for each line of the program's own that runs; give `watch` to `run`."""
 
-    A name that the program makes is left out as long as it stands for what another cell called so.
-    """
-
-    def __init__(self, names: list[str], source: str) -> None:
+    def __init__(self, names: list[str]) -> None:
         self.rows: list[Row] = []
-        self._made = made(source)
-        self._foreign: dict[str, Any] | None = None
         self.left_out = 0
         self._names, self._line = names, 0
         self._turns: dict[int, int] = {}
 
     def watch(self, frame: FrameType, event: str) -> None:
         """A line is about to run, or the program ends: take down how the line before it left things."""
-        if self._foreign is None:
-            self._foreign = {name: frame.f_globals[name] for name in self._made if name in frame.f_globals}
         if self._line:
             self._turns[self._line] = self._turns.get(self._line, 0) + 1
             if len(self.rows) < MOST:
-                tensors = named_tensors(own(self._names, frame.f_globals, self._foreign))
+                tensors = named_tensors({name: frame.f_globals[name] for name in self._names if name in frame.f_globals})
                 self.rows.append(Row(self._line, self._turns[self._line],
                                      {name: _state(tensor) for name, tensor in tensors}))
             else:
