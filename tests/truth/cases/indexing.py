@@ -205,6 +205,15 @@ def constructing_scalars(mg):
          attempt(lambda: mg.Tensor(2).shape))
 
 
+def named_results(mg):
+    """What a function with several results prints, and how it is taken apart."""
+    x = mg.tensor([[1.0, 5.0], [7.0, 2.0]], requires_grad=True)
+    for result in (x.max(1), x.sort(0), mg.tensor([1, 2, 2]).mode(), x.detach().topk(1, 0), x.median(1, keepdim=True)):
+        print(result)
+        values, indices = result
+        show(result.values is values, result[1] is indices, len(result), type(result).__name__)
+
+
 def searching(mg):
     x = mg.tensor([[1, 0, 2], [0, 0, 3]])
     show(x.nonzero(), x.nonzero(as_tuple=True), mg.nonzero(x > 5).shape, mg.tensor(3).nonzero().shape, mg.argwhere(x),
