@@ -22,6 +22,8 @@ class Parameter(Tensor):
         data = Tensor(0) if data is None else data if isinstance(data, Tensor) else data.detach()
         data._check_inference(requires_grad)
         parameter = wrap(data.array, data._storage, cls)
+        if parameter._inference is not data._inference:     # whatever the mode now
+            parameter._inference = data._inference
         parameter._requires_grad = finish(data.array, requires_grad)._requires_grad
         return parameter
 
