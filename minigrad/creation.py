@@ -113,7 +113,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise ValueError(reasons.NEGATIVE_STRIDE)
     if not array.flags.writeable:
         reasons.warn_once(reasons.READ_ONLY)
-    return wrap(array)
+    return wrap(array.view())      # a storage of its own, though two tensors be made of one array
 
 
 def _construct(cls: type[Tensor], *data: Any) -> Tensor:
