@@ -3,7 +3,7 @@
     python3 notebooks pages         # writes my_notebooks/pages
 
 Each page shows what its notebook stores, light or dark as the system is; what a question hides unfolds below it. *As slides* at the
-top shows the same page large, a heading, a question or a lab at a time; page up and down (or a presenter's clicker) turn the slides.
+top shows the same page large, a section, a question or a lab at a time; page up and down (or a presenter's clicker) turn the slides.
 """
 from __future__ import annotations
 
@@ -67,10 +67,12 @@ addEventListener("keydown", event => {
 {% block body_footer %}</section>{{ super() }}{% endblock %}
 {% block any_cell %}{% if cell.metadata.slide %}</section><section>{% endif %}{{ super() }}{% endblock %}
 {% block input_group %}
-{%- if cell.metadata.jupyter.source_hidden %}{% else %}{{ super() }}{% endif %}
+{%- if cell.metadata.answer %}{% elif cell.metadata.jupyter.source_hidden -%}
+<details class="folded"><summary>The code</summary>{{ super() }}</details>
+{%- else %}{{ super() }}{% endif %}
 {% endblock %}
 {% block output_group %}
-{%- if cell.metadata.jupyter.outputs_hidden %}<details class="folded"><summary>The answer</summary>{{ super() }}</details>
+{%- if cell.metadata.jupyter.outputs_hidden %}<details class="folded"><summary>What it says</summary>{{ super() }}</details>
 {%- else %}{{ super() }}{% endif -%}
 {{ cell.metadata.answer }}
 {% endblock %}
@@ -90,11 +92,14 @@ def answer(cell: NotebookNode) -> str:
 def prepare(notebook: NotebookNode) -> NotebookNode:
     """Say where slides begin and what a gate reveals; let links lead to pages, and browsers draw the formulas."""
     notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith(FOLD)]
+    short = asked = False
     for number, cell in enumerate(notebook.cells):
         cell.metadata.setdefault("jupyter", {})
         is_gate = cell.source.partition("\n")[2].startswith("lab.gate(")
         is_title = cell.cell_type == "markdown" and cell.source.startswith("#")
-        cell.metadata.slide = number > 0 and (is_title or is_gate or cell.source.startswith("%%explore"))
+        cell.metadata.slide = number > 0 and (is_title or asked or is_gate and not short or cell.source.startswith("%%explore"))
+        short = cell.cell_type == "markdown" and len(cell.source) < 400 and (short or cell.metadata.slide)     # room for a question
+        asked = is_gate                     # what comes after a question may answer it
         if is_gate:
             cell.metadata.answer = answer(cell)
             for output in cell.outputs:

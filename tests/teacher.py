@@ -85,16 +85,28 @@ def told(line: str) -> str:
     return f"`{row}`: {text}" if row else text[:1].upper() + text[1:] if re.match(r"[a-z]{2,} ", text) else text
 
 
+def in_class(alone: str, polls: int, tasks: list[str]) -> list[str]:
+    """Return how long a lesson takes in a class, as lines of its run sheet: each poll takes two minutes more than one student alone.
+
+    >>> in_class("20 minutes. You need lesson 3.", 2, ["Exercise 1 · 3 minutes", "Exercise 2 · exit ticket, 4 minutes"])[0]
+    '**In a class** 24 minutes: 2 polls of 3, exercises 7, all else 11. With the exercises at home 17.'
+    """
+    total = sum(map(int, re.findall(r"\d+", alone.partition(". You")[0]))) + 2 * polls
+    exercises = sum(int(found[1]) for task in tasks if (found := re.match(r"Exercise.* (\d+) minutes", task)))
+    return [f"**In a class** {total} minutes: {polls} poll{'s' * (polls > 1)} of 3, exercises {exercises}, "
+            f"all else {total - 3 * polls - exercises}. With the exercises at home {total - exercises}.", ""] if exercises else []
+
+
 def run_sheet(notebook: NotebookNode) -> str:
     """Return one lesson's run sheet as Markdown."""
     title, lines = notebook.cells[0].source.splitlines()[0].removeprefix("# "), []
     lines += [f"## {title}", "", re.sub(r"\((\d\d_\w+\.ipynb)\)", r"(../\1)", minutes(notebook)), ""]
-    projected = [cell.source.splitlines()[1] for cell in notebook.cells if cell.source.startswith("%%explore")]
-    lines += ["**Project** the first picture, each question below, and the lab that begins with `" + "`, `".join(projected) + "`.", ""]
-    for number, gate in enumerate(gates(notebook).values(), 1):
+    polls = gates(notebook)
+    tasks = {cell.id: cell.source.splitlines()[0].lstrip("# ") for cell in notebook.cells if cell.id.endswith("-task")}
+    lines += in_class(minutes(notebook), len(polls), list(tasks.values()))
+    for number, gate in enumerate(polls.values(), 1):
         lines += [f"**Poll {number}** · {gate.question}", "", "```python", gate.program.rstrip(), "```", ""]
         lines += [*(said(gate, option) for option in gate.options), ""]
-    tasks = {cell.id: cell.source.splitlines()[0].lstrip("# ") for cell in notebook.cells if cell.id.endswith("-task")}
     for cell in notebook.cells:
         if "exercise" in cell.metadata:
             heard = dict.fromkeys(told(line) for wrong in cell.metadata.exercise.wrong for line in wrong.heard
@@ -107,11 +119,10 @@ def run_sheet(notebook: NotebookNode) -> str:
 def run_sheets() -> str:
     """Return all run sheets as one page."""
     head = ["# Run sheets", "",
-            "For each lesson: the minutes, what to project, the polls with their wrong answers and what these mean. A poll takes three",
-            "minutes: hands, half a minute in pairs, hands again (*Count hands*, *Second vote*), *Reveal*. This page is made from the",
-            "lessons by `python tests/teacher.py`.", "",
-            "The minutes of a lesson are those of one student alone, exercises included where no others are named. In a class add two for",
-            "each poll, or leave the exercises for home. Solutions lie in [a folder of their own](../solutions/).", "",
+            "For each lesson: its minutes for one student alone and in a class, the polls with their wrong answers and what these mean.",
+            "Project the first picture, each question, and the lab at its end. A poll takes three minutes: hands, half a minute in pairs,",
+            "hands again (*Count hands*, *Second vote*), *Reveal*. This page is made from the lessons by `python tests/teacher.py`.", "",
+            "Solutions lie in [a folder of their own](../solutions/).", "",
             "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb).", "",
             "`python3 notebooks pages` writes everything as pages (`my_notebooks/pages`) for a laptop that will not start: they need no",
             "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.",
