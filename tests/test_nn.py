@@ -100,6 +100,18 @@ def case_activations_in_place(mg):
         z = function(y, inplace=True)
         z.sum().backward()
         show(z is y, y._version, y.detach(), x.grad, attempt(lambda x=x, function=function: function(x, inplace=True)))
+    for function in (F.relu_, F.leaky_relu_, lambda x: F.elu_(x, 2.0), lambda x: F.hardtanh_(x, -0.5, 0.5)):
+        x = numbers(mg)
+        y = function(x * 2)
+        show(y, attempt(lambda x=x, function=function: function(x)))
+
+
+def case_activations_of_unusual_numbers(mg):
+    F = mg.nn.functional
+    for function in (F.relu, F.elu, F.selu, F.leaky_relu, F.hardtanh, F.relu6, F.softsign, F.silu, F.gelu):
+        x = mg.tensor([-mg.inf, -200.0, -0.0, 0.0, 200.0, mg.inf, mg.nan], dtype=mg.float64, requires_grad=True)
+        y = function(x)
+        show(y, mg.autograd.grad(y.sum(), x)[0])
 
 
 def case_regression_losses(mg):
@@ -219,6 +231,7 @@ def case_embedding(mg):
     show(F.one_hot(mg.tensor([0, 2, 1])), F.one_hot(mg.tensor([[0], [2]]), 4).shape)
     for numbers_, n in (([0, 5], 3), ([-1], 3), ([1.0], 3)):
         show(attempt(lambda numbers_=numbers_, n=n: F.one_hot(mg.tensor(numbers_), n)))
+    show(attempt(lambda: F.one_hot(mg.ones(0).long())), F.one_hot(mg.ones(0).long(), 3).shape)
 
 
 def case_dropout(mg):
@@ -230,6 +243,7 @@ def case_dropout(mg):
          attempt(lambda: F.dropout(x, 1.5)))
     layer = mg.nn.Dropout(0.5)
     show(layer(x), layer.eval()(x) is x, attempt(lambda: mg.nn.Dropout(-1)))
+    show(attempt(lambda: F.dropout(mg.ones(2).long())), attempt(lambda: F.dropout(3.0)), attempt(lambda: F.dropout(x, "a")))
 
 
 def case_initialization(mg):

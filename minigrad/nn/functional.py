@@ -14,10 +14,11 @@ import numpy as np
 
 from .. import random
 from ..dtype import int64, promote, refuse, scalar_type, uint8
-from ..function import Operand, composite, op, shape_error
+from ..function import Operand, composite, op
 from ..ops import choices, elementwise, linalg, rearranging, reductions, views
 from ..ops.choices import where, zeros_of
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, log, sigmoid, tanh  # noqa: F401 - tanh is public here, too
+from ..ops.joining import broadcast_tensors
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
@@ -105,6 +106,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor.array.size and tensor.array.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
+    if not tensor.array.size and num_classes == -1:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     n = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
     if tensor.array.size and tensor.array.max() >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
@@ -119,11 +122,13 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     ValueError
         "dropout probability has to be between 0 and 1, but got 1.5"
     """
-    if p < 0 or p > 1:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.array.size:
         return input
     dtype = input.array.dtype
+    if dtype.kind != "f":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.scalar_type}")
     if p == 1:
         noise = np.zeros((), dtype)
     else:
@@ -146,7 +151,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
     self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))
-def _leaky_relu(self, negative_slope):
+def _leaky_relu(self, negative_slope=0.01):
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
@@ -166,7 +171,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     self=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
     curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
-    return np.where(self > 0, self * self.dtype.type(scale), curve)
+    return np.where(self < 0, curve, self * self.dtype.type(scale))
 
 
 @op(tex=r"\operatorname{{elu}}'({self_or_result}) {grad_output}",
@@ -194,7 +199,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @op(inplace=True, tex=r"\operatorname{{hardtanh}}({self})",
     self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
-def _hardtanh(self, min_val, max_val):
+def _hardtanh(self, min_val=-1.0, max_val=1.0):
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
@@ -331,6 +336,9 @@ def softsign(input: Tensor) -> Tensor:
     return input / (abs(input) + 1)
 
 
+relu_, leaky_relu_, elu_, hardtanh_ = Tensor.relu_, Tensor._leaky_relu_, Tensor._elu_, Tensor._hardtanh_
+
+
 def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
     if dim is None:
         warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
@@ -342,6 +350,11 @@ def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Positive numbers that add to 1 along `dim`: ``exp(x) / sum(exp(x))``."""
     return reductions.softmax(input, _chosen_dim("softmax", input, dim), dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """`softmax` of ``-input``."""
+    return reductions.softmax(-input, _chosen_dim("softmin", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
@@ -402,11 +415,7 @@ def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
                   "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                   stacklevel=3)
-    try:
-        shape = np.broadcast_shapes(input.array.shape, target.array.shape)
-    except ValueError:
-        raise shape_error(input.array, target.array) from None
-    return tuple(x if x.array.shape == shape else x.expand(shape) for x in (input, target))
+    return broadcast_tensors(input, target)
 
 
 def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:

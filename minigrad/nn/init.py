@@ -65,11 +65,20 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * place, tensor.shape[0] * place
 
 
-def _he(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    """The standard deviation of He et al."""
-    if mode.lower() not in ("fan_in", "fan_out"):
-        raise ValueError(f"Mode {mode.lower()} not supported, please use one of ['fan_in', 'fan_out']")
-    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode.lower() == "fan_out"])
+def _fill(tensor: Tensor, std: float, uniform: bool, generator: Generator | None) -> Tensor:
+    """Numbers of a standard deviation around 0."""
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator) if uniform else normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str, uniform: bool, generator: Generator | None) -> Tensor:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return tensor
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return _fill(tensor, calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"]), uniform, generator)
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
@@ -78,25 +87,13 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
     Source: He et al., Delving Deep into Rectifiers, 2015.
     """
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
-        return tensor
-    bound = math.sqrt(3.0) * _he(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound, generator)
+    return _kaiming(tensor, a, mode, nonlinearity, True, generator)
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Generator | None = None) -> Tensor:
     """Normal numbers of the same variance as `kaiming_uniform_`."""
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
-        return tensor
-    return normal_(tensor, 0.0, _he(tensor, a, mode, nonlinearity), generator)
-
-
-def _glorot(tensor: Tensor, gain: float) -> float:
-    """The standard deviation of Glorot and Bengio."""
-    return gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    return _kaiming(tensor, a, mode, nonlinearity, False, generator)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -104,10 +101,9 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
 
     Source: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks, 2010.
     """
-    bound = math.sqrt(3.0) * _glorot(tensor, gain)
-    return uniform_(tensor, -bound, bound, generator)
+    return _fill(tensor, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), True, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers of the same variance as `xavier_uniform_`."""
-    return normal_(tensor, 0.0, _glorot(tensor, gain), generator)
+    return _fill(tensor, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), False, generator)

@@ -102,7 +102,7 @@ def _check_mm(a, b, added=None):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
     _same_type("expected m1 and m2 to have the same dtype, but got: {2} != {3}", a, b)
-    if added is not None and not can_sum_to((len(a), b.shape[1]), added.shape):
+    if added is not None and added.shape != b.shape[1:] and not can_sum_to((len(a), b.shape[1]), added.shape):
         raise expand_error(added, (len(a), b.shape[1]))
     if a.size and b.size:
         refuse(a, "b", "addmm_impl_cpu_")

@@ -29,6 +29,7 @@ BY_HAND = {
     "mg.nn.functional.log_softmax": ["log_softmax(int64_t? dim=None, int64_t _stacklevel=3, ScalarType? dtype=None)"],
     "mg.nn.functional.relu": ["relu(Tensor input)"],
     "mg.nn.functional.silu": ["silu(Tensor input)"],
+    "mg.nn.functional.dropout": ["dropout(Tensor input)"],
     "mg.nn.functional.elu": ["elu(Tensor input, Scalar alpha=1.0)"],
     "mg.nn.functional.cross_entropy": ["cross_entropy_loss(Tensor input, Tensor target, Tensor? weight=None)"],
     "mg.nn.functional.batch_norm": ["batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "

@@ -31,7 +31,7 @@ NOT_OFFERED: dict[str, str] = {
     **{f"ops_nn::{name}": name for name in ("conv1d", "conv2d", "max_pool2d", "avg_pool2d")},
     # Activations and losses that no course on autograd needs; each is a formula of what is there.
     **{f"ops_nn::{name}": name for name in (
-        "bilinear", "celu", "mish", "hardsigmoid", "hardswish", "hardshrink", "softshrink", "tanhshrink", "prelu", "glu", "softmin",
+        "bilinear", "celu", "mish", "hardsigmoid", "hardswish", "hardshrink", "softshrink", "tanhshrink", "prelu", "glu",
         "kl_div", "hinge_embedding_loss", "margin_ranking_loss", "cosine_similarity")},
 }
 
