@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import weakref
 
 from ..harness import attempt, saved, show, tree
@@ -243,6 +244,23 @@ def anomaly_as_function(mg):
     show(mg.is_anomaly_enabled())
     mg.autograd.set_detect_anomaly(False)
     show(mg.is_anomaly_enabled())
+
+
+def anomaly_induced(mg):
+    """PyTorch: test_anomaly_assign_parent_cleanup, test_nested_anomaly_printstack_cleanup: what a backward pass records knows its maker."""
+    x = mg.tensor([4.0], requires_grad=True)
+    with mg.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        first, = mg.autograd.grad(x.sqrt(), x, create_graph=True)
+        second, = mg.autograd.grad(first, x, create_graph=True)
+        node = second.grad_fn
+        while node is not None:
+            print(node.name(), sorted(node.metadata))
+            node = node.metadata.get("parent_")
+        show(attempt(lambda: first.backward(mg.tensor([float("nan")]))))
+    for warning in said:
+        show([line for line in str(warning.message).splitlines() if line.startswith(("Error detected", "Previous calculation"))])
+    show(sorted(mg.autograd.grad(x.sqrt(), x, create_graph=True)[0].grad_fn.metadata))
 
 
 def anomaly_in_functions(mg):
