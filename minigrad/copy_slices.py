@@ -13,7 +13,7 @@ import numpy as np
 from .function import OPS, Op, compile_operation, forward_source
 from .grad_mode import state
 from .graph import Node
-from .inplace import check_inplace, check_view, count_write
+from .inplace import check_inplace, check_view
 from .storage import Storage
 from .strides import strides_of
 from .tensor import Tensor, gradient_edge, wrap
@@ -33,7 +33,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
         check_inplace(self, recorded)
         result = operation(self, *args, **kwargs)
         self.array = result.array
-        count_write(self)
+        self._count_write()
         if recorded:
             self._edge, self._requires_grad = result._edge, True        # hooks, retain_grad()'s too, stay with the past here
             if self._view is not None:

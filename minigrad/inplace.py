@@ -153,14 +153,7 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
         np.copyto(target, array, where=array != target)
     else:
         target[...] = array
-    count_write(tensor)
-
-
-def count_write(tensor: Tensor) -> None:
-    """Count a write in the version. PyTorch refuses one to an inference tensor here, when it has been done already."""
-    if tensor._inference and not (tensor._counts or state.inference):
-        raise RuntimeError(reasons.INFERENCE_WRITE)
-    tensor._storage.bump()
+    tensor._count_write()
 
 
 def write_out(name: str, function: Callable, args: tuple, out: Tensor, **kwargs: Any) -> Tensor:

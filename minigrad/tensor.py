@@ -252,7 +252,13 @@ class Tensor:
             if differ:
                 raise RuntimeError(differ)
             self._grad.array[...] += grad
-            self._grad._storage.bump()
+            self._grad._count_write()
+
+    def _count_write(self) -> None:
+        """Count a write in the version. PyTorch refuses one to an inference tensor here, when it has been done already."""
+        if self._inference and not (self._counts or state.inference):
+            raise RuntimeError(reasons.INFERENCE_WRITE)
+        self._storage.bump()
 
     # Other looks at the same memory -----------------------------------------------------------------------------------
 
