@@ -44,11 +44,9 @@ summary { cursor: pointer }
 .jp-RenderedHTML pre { font-family: var(--jp-code-font-family) }
 .jp-RenderedHTMLCommon, .highlight pre { overflow-x: auto }
 a[href="#page"] { display: none }
-html:has(#slides:target) {
-    section { zoom: 1.35; min-height: calc(100vh / 1.35); padding-top: 1rem; box-sizing: border-box }
-    .jp-InputPrompt, .jp-OutputPrompt, a[href="#slides"] { display: none }
-    a[href="#page"] { display: inline }
-}
+html:has(#slides:target) section { zoom: 1.35; min-height: calc(100vh / 1.35); padding-top: 1rem; box-sizing: border-box }
+html:has(#slides:target) :is(.jp-InputPrompt, .jp-OutputPrompt, a[href="#slides"]) { display: none }
+html:has(#slides:target) a[href="#page"] { display: inline }
 </style>
 <script>
 addEventListener("keydown", event => {
