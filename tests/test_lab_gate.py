@@ -198,3 +198,33 @@ def test_it_reads_the_notebook_and_leaves_it_alone():
     exec("g = lab.gate('w.sum().backward()\\nv = 1', 'w.grad', 'v')", namespace)
     assert list(namespace["g"].says.values()) == ["tensor([1., 1.])",
                                                   "1"] and namespace["w"].grad is None and "v" not in namespace
+
+
+@pytest.mark.parametrize("program, asks, marked", [
+    (SQUARE, ["x.grad", "y.requires_grad_(False)"], ["x", "y"]),
+    ("x = mg.ones(1, requires_grad=True)\n", ["(x * 2).requires_grad", "(x > 1).requires_grad"], ["x * 2", "x > 1"]),
+    ("l = mg.nn.Linear(1, 1)\n", ["l.weight.T.is_leaf", "l.weight.is_leaf"], ["l.weight", "l.weight.T"]),
+    (WRITTEN, ["x.grad", "error"], ["x"]),
+    ("x = mg.ones(1)\nlong = len(x)\n", ["long", "x.tolist()[0] == 1.0"], []),
+])
+def test_the_revealed_picture_shows_and_marks_what_was_asked(program, asks, marked):
+    gate = lab.gate(program, *asks)
+    figure, ids = gate.picture()
+    assert [figure.model.by_id[id].name for id in ids] == marked
+    gate.commit(dict.fromkeys(asks, "?"))
+    assert "data-changed" not in gate.widget.html
+    gate.reveal()
+    assert gate.widget.html.count("data-changed") == len(marked) == gate.widget.html.count("dotted frame") * len(marked)
+
+
+def test_several_questions_behind_letters_are_answered_one_by_one():
+    options = {"only y": ("", ["works", "raises"]), "only x": ("", ["raises", "works"])}
+    gate = lab.gate(SQUARE, "x.requires_grad_(False)", "y.requires_grad_(False)", options=options)
+    row = "<li><code>y.requires_grad_(False)</code>"
+    gate.commit("A")
+    assert row not in gate.widget.html
+    gate.reveal()
+    assert f"{row} <code>RuntimeError</code></li>" in gate.widget.html
+    assert "<code>x.requires_grad_(False)</code> <code>works</code>" in gate.widget.html
+    one = lab.gate(SQUARE, "error", options={"line 4": "", "no error": ""})
+    assert "Does the program" not in one.widget._static()["text/html"]

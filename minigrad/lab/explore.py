@@ -19,7 +19,7 @@ from ..picture.model import Model
 from ..why import lines_of
 from .changes import changed_cards, changes, state
 from .explore_view import TABS, explorer_html
-from .html import Html, join, tag
+from .html import Html, join, picture
 from .memory import memory_html, stores
 from .run import Outcome, Snapshot, compiled, failure, made, run
 from .source import CREATORS, LIBRARIES, Program, Switch, find
@@ -251,10 +251,7 @@ class Explorer:
             moments = Moments(self._names)
             run(self.source, self._snapshot, self._file, contextlib.nullcontext(), moments.watch)
             return timeline_html(moments.rows, list(self._text.lines), moments.left_out)
-        svg = self.figure.svg
-        for id in self._marked:     # on the element itself: another notebook on the page may have the same ids
-            svg = svg.replace(f'<g id="{self._prefix}-{id}"', f'<g data-changed="true" id="{self._prefix}-{id}"')
-        graph = tag("div", Html(svg), class_="mg-scroll", data_walk=True, key="graph")
+        graph = picture(self.figure, self._marked)
         if self.tab == "graph":
             return graph
         return join([stepper_html(moment(recorder, names, self.step), self.step, self.steps), graph])

@@ -82,8 +82,7 @@ class Gate:
         self._snapshot = Snapshot("\n".join([self.program, *(ask.text for ask in self.asks)]), namespace)
         self.name = name or hashlib.sha1("\n".join([self.program, *asks, *options]).encode()).hexdigest()[:8]
         self._file = f"<gate {self.name}>"
-        self._recorder = Recorder(self._file)
-        self.outcome: Outcome = run(self.program, self._snapshot, self._file, self._recorder)
+        self.outcome: Outcome = run(self.program, self._snapshot, self._file, contextlib.nullcontext())
         self.answers = {ask.text: self._answer(ask) for ask in self.asks}
         self.options = [self._option(*item) for item in zip("ABCDEFGH", options.items(), strict=False)]
         right = [option for option in self.options if self.is_right(option)]
@@ -141,10 +140,17 @@ class Gate:
         """Whether every question has an answer."""
         return "" in self.guesses if self.options else all(self.guesses.get(ask.text) for ask in self.asks)
 
-    @property
-    def figure(self) -> Figure:
-        """The picture of the program, for after the reveal."""
-        return Figure(self._recorder.model(self.outcome.namespace), prefix=f"gate{self.name}")
+    def picture(self) -> tuple[Figure, list[str]]:
+        """The picture of the program, for after the reveal, and the ids of the tensors that were asked about.
+
+        What a question computes, ``x * y`` in ``(x * y).requires_grad``, is computed behind the program and shown too.
+        """
+        about = list(dict.fromkeys(filter(None, (_about(ask.text) for ask in self.asks))))
+        more = [] if self.outcome.failure else [f"_asked{i} = {text}\n" for i, text in enumerate(about) if not text.isidentifier()]
+        recorder = Recorder(self._file)
+        names = run(self.program + "".join(more), self._snapshot, self._file, recorder).namespace
+        model = recorder.model(names | {text: names.get(f"_asked{i}") for i, text in enumerate(about) if text not in names})
+        return Figure(model, prefix=f"gate{self.name}"), [c.id for c in model.cards if c.name in about and not c.past]
 
     def _answer(self, ask: Ask) -> Answer:
         """Run the program afresh, so that each question is tried alone, and ask."""
@@ -339,6 +345,13 @@ def _ask(text: str, program: str) -> Ask:
         return Ask(text, ("works", "raises"))
     truth = isinstance(value, (ast.Compare, ast.BoolOp)) or isinstance(value, ast.Attribute) and value.attr in FLAGS
     return Ask(text, ("True", "False") if truth else ())
+
+
+def _about(text: str) -> str:
+    """The tensor that a question is about, as the program would write it: ``x * y`` of ``(x * y).requires_grad``."""
+    node = getattr(ast.parse(text).body[0], "value", None)
+    node = node.func if isinstance(node, ast.Call) else node
+    return ast.unparse(node.value) if isinstance(node, ast.Attribute) else ast.unparse(node) if isinstance(node, ast.Name) else ""
 
 
 def _is_expression(text: str) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .html import Html, button, code, join, tag, words
+from .html import Html, button, code, join, picture, tag, words
 
 if TYPE_CHECKING:
     from .gate import Ask, Gate, Option
@@ -30,13 +30,17 @@ def gate_static(gate: Gate) -> dict[str, str]:
     question = gate.question or _what(gate)
     lines = [f"{option.letter}  {option.text}" for option in gate.options] or [
         f"{ask.text}:  {' / '.join(ask.choices) or '?'}" for ask in gate.asks if ask.text != "error"]
-    lines += ["Does the program raise an error, and in which line?"] if "error" in gate.answers else []
+    lines += ["Does the program raise an error, and in which line?"] if "error" in gate.answers and not gate.options else []
     ending = "Run the cell to answer."
     items = join(tag("li", *([tag("strong", line[0]), words(line[1:])] if gate.options else [tag("code", line)]))
                  for line in lines)
     return {"text/html": join([tag("p", tag("strong", "Predict"), " ", words(question)), tag("pre", gate.program.rstrip()),
                                tag("ul", items), tag("p", tag("em", ending))]),
             "text/plain": "\n".join([f"Predict: {question}", "", gate.program, *lines, "", ending])}
+
+
+def _label(ask: Ask) -> str:
+    return "does it raise an error?" if ask.text == "error" else ask.text
 
 
 def _what(gate: Gate) -> str:
@@ -86,7 +90,7 @@ def _hands(gate: Gate, option: Option, number: int) -> Html:
 def _row(gate: Gate, ask: Ask) -> Html:
     guess, locked = gate.guesses.get(ask.text, ""), gate.committed or gate.revealed
     number = gate.asks.index(ask)
-    label = "does it raise an error?" if ask.text == "error" else ask.text
+    label = _label(ask)
     if ask.choices:
         answer = tag("span", *(
             button(choice, {"guess": ask.text, "value": choice}, not locked, "mg-choose", key=f"guess-{number}-{i}",
@@ -148,7 +152,12 @@ def _result(gate: Gate, right: int, of: int) -> str:
 
 def _revealed(gate: Gate) -> list[Html]:
     failed = gate.outcome.failure
-    return [tag("pre", failed.text, class_="mg-error", key="error") if failed else join([]),
+    figure, asked = gate.picture()
+    answers = [(_label(ask), gate.answers[ask.text]) for ask in gate.asks] if gate.options and len(gate.asks) > 1 else []
+    return [tag("ul", *(tag("li", tag("code", text), " ", tag("code", answer.text.partition(":")[0] if answer.raised else answer.text))
+                        for text, answer in answers), class_="mg-asked-about", key="answers"),
+            tag("pre", failed.text, class_="mg-error", key="error") if failed else join([]),
             tag("div", words(failed.notes), class_="mg-note", key="notes") if failed and failed.notes else join([]),
             tag("pre", gate.outcome.printed, class_="mg-printed", key="printed") if gate.outcome.printed else join([]),
-            tag("div", Html(gate.figure.svg), class_="mg-scroll", data_walk=True, key="picture")]
+            tag("div", "Asked about: what has a dotted frame.", class_="mg-note", key="about") if asked else join([]),
+            picture(figure, asked)]

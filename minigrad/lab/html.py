@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from ..picture import Figure
 from ..picture.text import shown
 
-__all__ = ["Html", "button", "code", "join", "tag", "words"]
+__all__ = ["Html", "button", "code", "join", "picture", "tag", "words"]
 
 VOID = ("input", "br", "hr")
 # what a sentence may mark, as in Markdown; the stars of a product (`x * y`, 2*x) mark nothing
@@ -54,6 +56,14 @@ def words(sentence: str) -> Html:
         parts += [sentence[at:found.start()], tag(name, found[name])]
         at = found.end()
     return join([*parts, sentence[at:]])
+
+
+def picture(figure: Figure, marked: Iterable[str] = ()) -> Html:
+    """A picture in which the arrow keys walk; the parts with these ids have a dotted frame."""
+    svg, prefix = figure.svg, figure.prefix
+    for id in marked:           # on the element itself: another notebook on the page may have the same ids
+        svg = svg.replace(f'<g id="{prefix}-{id}"', f'<g data-changed="true" id="{prefix}-{id}"')
+    return tag("div", Html(svg), class_="mg-scroll", data_walk=True, key="graph")
 
 
 def button(text: str, send: dict | None = None, enabled: bool = True, class_: str = "mg-button",

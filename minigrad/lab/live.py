@@ -10,7 +10,7 @@ from IPython.display import display
 from ..picture import Figure, draw_names
 from ..why import notebook_lines
 from .changes import changes, state
-from .html import Html, join, tag, words
+from .html import Html, join, picture, tag, words
 from .widget import LabWidget
 
 __all__ = ["LiveGraph", "livegraph"]
@@ -57,7 +57,7 @@ class LiveGraph:
         said = tag("ul", *(tag("li", words(sentence)) for sentence in self.changed), class_="mg-changes", key="changes",
                    role="status",
                    aria_label="What the last cell changed, and why")
-        return join([tag("div", Html(self.figure.svg), class_="mg-scroll", data_walk=True, key="graph"), said])
+        return join([picture(self.figure), said])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.widget._repr_mimebundle_(**kwargs)

@@ -62,7 +62,7 @@ class Figure:
         if size not in SIZES:
             raise ValueError(f"size is one of {', '.join(SIZES)}, not {size!r}")
         self.model = fold(model, MOST_DRAWN[0]).staged(stage(detail), size == "projector")
-        self._prefix, self._how = prefix or f"mg{next(_numbers)}", {"size": size, "caption": caption, "legend": legend}
+        self.prefix, self._how = prefix or f"mg{next(_numbers)}", {"size": size, "caption": caption, "legend": legend}
 
     @property
     def svg(self) -> str:
@@ -72,10 +72,10 @@ class Figure:
     def _draw(self, theme: str) -> str:
         for most in MOST_DRAWN:
             try:
-                return to_svg(fold(self.model, most), self._prefix, theme, **self._how)
+                return to_svg(fold(self.model, most), self.prefix, theme, **self._how)
             except LayoutError as error:
                 wrong = error
-        return to_svg(Model(note=f"No picture: {wrong}. The graph in words: .describe()"), self._prefix, theme)
+        return to_svg(Model(note=f"No picture: {wrong}. The graph in words: .describe()"), self.prefix, theme)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file: its ending says how, ".svg", ".dot" or ".png" (light, twice the size; needs resvg_py).
