@@ -444,7 +444,8 @@ def _run(operation: Op) -> str:
     failed = "MemoryError as error:\n    raise reasons.too_large(error) from None\n"
     if operation.promote:
         arrays = ", ".join(f"{n}_" for n in operation.tensor_params)
-        failed = f"(ValueError, NotImplementedError, MemoryError) as error:\n    raise operand_error(error, {arrays}) from None\n"
+        target = f", into={operation.params[0]}" if operation.inplace else ""
+        failed = f"(ValueError, NotImplementedError, MemoryError) as error:\n    raise operand_error(error, {arrays}{target}) from None\n"
     text += f"try:\n    {call}except {failed}"
     if not operation.several:
         text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
@@ -699,8 +700,13 @@ def not_differentiable(array: np.ndarray) -> RuntimeError:
     return RuntimeError(f"Autograd not support dtype: {dtypes.scalar_type(array)}")
 
 
-def operand_error(error: Exception, *arrays: np.ndarray) -> Exception:
+def operand_error(error: Exception, *arrays: np.ndarray, into: Tensor | None = None) -> Exception:
     """What is wrong with the operands of a kernel that failed: first of all their shapes, then that there is no such kernel."""
+    if into is not None:
+        try:
+            check_result(into, *arrays)
+        except RuntimeError as earlier:
+            return earlier
     if isinstance(error, MemoryError):
         return reasons.too_large(error)
     text = str(shape_error(*arrays))
