@@ -4,6 +4,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+PACK = r"\[\"'pack'\", \[[^]]*\]\]"      # what a pack hook logged
+
 # A pattern for Difference.kind (numbers are 0 there, names #), and what differs. What PyTorch does by chance of its implementation
 KNOWN: dict[str, str] = {
     r"^look.tensors.#(.grad)?._base [|] (None|unnamed 0) [|] (None|#|unnamed 0)": "a gradient that is a view of an inner tensor in PyTorch",
@@ -19,7 +21,8 @@ KNOWN: dict[str, str] = {
         "which of two errors of one line is raised",
     r"^error [|] RuntimeError: Inference tensors cannot be saved [^|]*[|] (?!None)":
         "an operation that fails has not refused inference tensors yet; in PyTorch it has",
-    r"^log before the error [|] \[\[\"'pack'[^|]*[|] \[\]$": "an operation that fails has not packed its inputs yet; in PyTorch it has",
+    rf"^log before the error [|] \[(.*?)(?:, )?{PACK}(?:, {PACK})*\] [|] \[\1\]$":
+        "an operation that fails has not packed its inputs yet; in PyTorch it has",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
