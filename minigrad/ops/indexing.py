@@ -60,7 +60,7 @@ def _checked(array, indices):
     if len(arrays) > array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {array.ndim} (got {len(arrays)})")
     position = count = 0
-    for i in arrays:
+    for k, i in enumerate(arrays):
         size = array.shape[position] if position < array.ndim else 0
         if i is None:
             position += 1
@@ -80,11 +80,11 @@ def _checked(array, indices):
             if bad.size and 0 not in array.shape:
                 raise IndexError(f"index {bad.flat[0]} is out of bounds for dimension {count} with size {size}")
             if bad.size:        # of a tensor without elements PyTorch looks nothing up
-                i[...] = 0
+                arrays[k] = np.zeros_like(i)
             position += 1
             count += 1
     try:
-        return array[_array_index(indices)]
+        return array[_array_index(arrays)]
     except IndexError as error:
         text = str(error)
         if "could not be broadcast" in text:
@@ -105,7 +105,6 @@ def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate
 @checked_by(_put_fits, inplace=True)
 def _index_put(self, indices: Operand, values, accumulate):
     out = arranged(self.copy(order="K"), self)
-    place = _array_index(indices)
     target = _checked(out, indices)
     try:
         fits = np.broadcast_shapes(np.shape(values), target.shape) == target.shape
@@ -118,6 +117,9 @@ def _index_put(self, indices: Operand, values, accumulate):
         names = [scalar_type(a) for a in (self, values)]
         raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
                            "source.".format(*names))
+    if not out.size:
+        return out
+    place = _array_index(indices)
     if accumulate:
         np.add.at(out, place, values)
     else:
