@@ -99,20 +99,30 @@ def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate
         warn_of_expanded(target, "masked_fill_")
 
 
+def _refuse_values(values: np.ndarray, shape: tuple) -> None:
+    try:
+        fits = np.broadcast_shapes(np.shape(values), shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+                           f"shape {list(shape)}")
+
+
 @op(node="IndexPutBackward0", inplace="overlapping", tex="{self}",
     self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
 @checked_by(_put_fits, inplace=True)
 def _index_put(self, indices: Operand, values, accumulate):
     out = arranged(self.copy(order="K"), self)
-    target = _checked(out, indices)
     try:
-        fits = np.broadcast_shapes(np.shape(values), target.shape) == target.shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-                           f"shape {list(target.shape)}")
+        _refuse_values(values, _checked(out, indices).shape)
+    except IndexError:
+        arrays = [getattr(i, "array", i) for i in indices]
+        if out.size and len(arrays) <= out.ndim and all(i is None or i.dtype.kind in "iu" for i in arrays):
+            # PyTorch looks at the shapes first.
+            _refuse_values(values, _checked(out, [None if i is None else np.zeros_like(i) for i in arrays]).shape)
+        raise
     if values.dtype != self.dtype and not (values.size == 1 and not accumulate and _is_one_mask(indices)):
         names = [scalar_type(a) for a in (self, values)]
         raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
