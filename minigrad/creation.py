@@ -228,11 +228,14 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
-    if d.kind in "iu":
+    dtypes.refuse(d, "b", "arange_cpu")
+    if d == np.int64:
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise ValueError("step must be nonzero")
     n = math.ceil((end - start) / step)
+    if d.kind in "iu":
+        start, step = int(start), int(step)
     return finish((start + np.arange(n) * step).astype(d), requires_grad)
 
 
@@ -253,8 +256,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
         raise RuntimeError("number of steps must be non-negative")
     if steps == 1:
         return finish(np.full(1, start, d), requires_grad)
+    dtypes.refuse(d, "b", "linspace_cpu")
     # As PyTorch: counted from both ends, so that both are exact.
-    start, end, i = d.type(start), d.type(end), np.arange(steps)
+    start, end, i = dtypes.number_in(start, d)[()], dtypes.number_in(end, d)[()], np.arange(steps)
     step = d.type((end - start) / d.type(steps - 1)) if d.kind == "f" else (end - start) / (steps - 1)
     values = np.where(i < steps // 2, start + step * i.astype(d), end - step * (steps - 1 - i).astype(d))
     return finish(values.astype(d), requires_grad)
@@ -263,6 +267,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
              requires_grad: bool = False) -> Tensor:
     """`base` to the powers that `linspace` gives."""
+    dtypes.refuse(pick_dtype(dtype, device), "b", "logspace_cpu")
     powers = np.power(base, linspace(*_ends("logspace", start, end), steps, dtype=dtypes.float64).array)
     return finish(powers.astype(pick_dtype(dtype, device)), requires_grad)
 

@@ -89,10 +89,11 @@ def scalar_type(array: np.ndarray) -> str:
     return of_numpy[array.dtype].scalar_type
 
 
-def refuse(array: np.ndarray, kinds: str, kernel: str) -> None:
-    """Raise where PyTorch has no such kernel for an array's type: one of `kinds`, of "b" (bool), "i", "u" and "f"."""
-    if array.dtype.kind in kinds:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(array)}'")
+def refuse(array: np.ndarray | np.dtype, kinds: str, kernel: str) -> None:
+    """Raise where PyTorch has no such kernel for a type, or an array's: one of `kinds`, of "b" (bool), "i", "u" and "f"."""
+    d = array if isinstance(array, np.dtype) else array.dtype
+    if d.kind in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy[d].scalar_type}'")
 
 
 _CPP_NUMBERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float16": "c10::Half",

@@ -135,12 +135,12 @@ def _clipped(self, low, high):
     bounds = [x for x in (low, high) if x is not None]
     if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    self, *bounds = dtypes.promote(self, *bounds, fitting=True)
+    x, *bounds = dtypes.promote(self, *bounds, fitting=True)
     try:
-        out = np.maximum(self, bounds[0]) if low is not None else self
-        return np.minimum(out, bounds[-1]) if high is not None else out
+        out = np.maximum(x, bounds[0]) if low is not None else x
+        return arranged(np.minimum(out, bounds[-1]) if high is not None else out, self, *bounds)
     except ValueError:
-        raise shape_error(self, *bounds) from None
+        raise shape_error(x, *bounds) from None
 
 
 def _inside(self: Any, low: Any, high: Any) -> Any:

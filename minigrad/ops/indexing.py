@@ -541,7 +541,7 @@ def index_copy(self, dim, index: Tensor, source):
 def index_fill(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
     value = one_number(value, self, "index_fill_")
-    out = self.copy(order="K")
+    out = arranged(self.copy(), self)
     out[_rows(self, dim, index, "index_fill_")] = value
     return out
 
@@ -619,7 +619,7 @@ def masked_scatter(self, mask: Tensor, source):
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
                            f"{scalar_type(self)} and {scalar_type(source)}")
     shape = np.broadcast_shapes(self.shape, mask.shape)
-    out, mask = np.array(np.broadcast_to(self, shape), order="K" if shape == self.shape else "C"), np.broadcast_to(mask, shape)
+    out, mask = np.array(np.broadcast_to(self, shape), order="C"), np.broadcast_to(mask, shape)
     n = int(mask.sum())
     if n > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")

@@ -50,6 +50,8 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
 @op(node="TopkBackward0", outputs=("values", "indices"), tex=r"\operatorname{{topk}}({self})",
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _topk(self, k, dim, largest):
+    if self.dtype == bool:
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     dim = check_dim(dim, self.ndim)
     if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
@@ -157,6 +159,10 @@ def argwhere(input: Any) -> Any:
 
 
 @public(method=False)
-def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which elements are among the test elements."""
-    return wrap(np.isin(*(getattr(x, "array", x) for x in (elements, test_elements)), invert=invert))
+    arrays = [np.asarray(getattr(x, "array", x)) for x in (elements, test_elements)]
+    for array in arrays:
+        if array.dtype == bool:
+            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
+    return wrap(np.isin(*arrays, assume_unique=assume_unique, invert=invert))

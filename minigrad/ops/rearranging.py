@@ -49,7 +49,10 @@ def rot90(self, k=1, dims=(0, 1)):
                            f"expected total dims >= 2, but got total dims = {self.ndim}")
     if dims[0] == dims[1] or self.ndim == 2 and abs(dims[0] - dims[1]) == 2:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return np.rot90(self, operator.index(k), dims).copy(order="K")
+    k = operator.index(k) % 4
+    if not k % 2:
+        return _flip(self, dims) if k else self.copy()
+    return _flip(self, (dims[k == 1],)).swapaxes(*dims)
 
 
 @op(tex=r"\operatorname{{pad}}({self})", self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))

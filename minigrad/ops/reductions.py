@@ -210,7 +210,7 @@ def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None
 
 def _run(ufunc, array, dim, dtype=None, kernel=""):
     dim = check_dim(dim, array.ndim)
-    refuse(np.empty(0, dtype or array.dtype), "b" if kernel else "", kernel)
+    refuse(dtype or array.dtype, "b" if kernel else "", kernel)
     array = np.ascontiguousarray(array) if array.ndim else array
     return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype or array.dtype)
 

@@ -182,3 +182,13 @@ def running_totals_of_a_type(mg):
         for name in ["cumsum", "cumprod", "cumsum_", "cumprod_"]:
             show(name, *[attempt(lambda: getattr(y.clone(), name)(0, dtype=dtype)) for y in (x, x.detach(), x.detach() > 1)])
     show(attempt(lambda: x.norm(dtype=mg.int32)), attempt(lambda: (x > 1).cumsum_(0)), (x > 1).cumsum(0))
+
+
+def ranges_of_types(mg):
+    for name in ["bool", "uint8", "int64", "float16"]:
+        dtype = getattr(mg, name)
+        for f in [lambda: mg.linspace(0, 5, 3, dtype=dtype), lambda: mg.linspace(1, 1, 1, dtype=dtype),
+                  lambda: mg.linspace(-1.5, 1.5, 3, dtype=dtype),
+                  lambda: mg.arange(3, dtype=dtype), lambda: mg.arange(2.5, dtype=dtype), lambda: mg.arange(0, 1, 0.5, dtype=dtype),
+                  lambda: mg.logspace(0, 1, 2, dtype=dtype), lambda: mg.eye(1, dtype=dtype)]:
+            show(name, attempt(f))

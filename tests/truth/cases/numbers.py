@@ -55,3 +55,19 @@ def old_signatures(mg):
 def number_and_small_type(mg):
     x = mg.tensor([200], dtype=mg.uint8)
     show(-1 // x, 300 // x, -1 % x, 300 - x, 2.5 // x, -1 & x, 300 | x, 1 << x, 256 >> x)
+
+
+def results_in_memory(mg):
+    """The steps of a result, of expanded and of turned inputs."""
+    inputs = [mg.tensor([True, False]).expand(2, -1), mg.tensor([1.0, 2.0]).expand(2, -1), mg.arange(6.0).view(2, 3).t(),
+              mg.arange(24.0).view(2, 3, 4).permute(2, 0, 1)]
+    for name, f in {"clamp": lambda x: x.clamp(0, 1), "clamp_min": lambda x: x.clamp_min(0),
+                    "index_fill": lambda x: x.index_fill(0, mg.tensor([0]), 1),
+                    "masked_fill": lambda x: x.masked_fill(x > 0, 1), "masked_scatter": lambda x: x.masked_scatter(x > 0, x.clone()),
+                    "rot90": lambda x: mg.rot90(x), "rot90 0": lambda x: mg.rot90(x, 0), "rot90 2": lambda x: mg.rot90(x, -2),
+                    "flip": lambda x: x.flip(0), "where": lambda x: mg.where(x > 0, x, 0), "abs": lambda x: x.abs(),
+                    "pow": lambda x: x ** 2,
+                    "logit": lambda x: x.logit(), "cumsum": lambda x: x.cumsum(0), "clone": lambda x: x.clone(),
+                    "topk": lambda x: x.topk(1, 0)[0]}.items():
+        results = [attempt(lambda x=x, f=f: f(x)) for x in inputs]
+        show(name, *[result if isinstance(result, Exception) else result.stride() for result in results])
