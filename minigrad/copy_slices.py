@@ -13,7 +13,7 @@ import numpy as np
 from .function import OPS, Op, compile_operation, forward_source
 from .grad_mode import state
 from .graph import Node
-from .inplace import check_inplace, check_view
+from .inplace import check_inplace, check_overlap, check_view
 from .storage import Storage
 from .strides import strides_of
 from .tensor import Tensor, gradient_edge, wrap
@@ -178,6 +178,7 @@ class CopySlices(Node):
             whole[...] = grad
             first, *others = fn.apply(part.copy(), False, nodes)
             if first is not None:
+                check_overlap(part)         # fill_ may write into an expanded view, but its gradient cannot
                 part[...] = first
             return (None if first is None else whole.copy(), *others)
         result = wrap(whole, Storage(shared)).copy_(grad)
