@@ -608,7 +608,7 @@ def _apply_source(operation: Op) -> str:
         text += (f"    {n} = node._saved[{i}]\n"
                  f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
                  f"{'' if n in operation.output_of else f' and ({n}._node is not None or {n}._detached < node._number)'}:\n"
-                 f"        {n} = {n}.array\n    else:\n        {n} = node.unpack({i}, graph)\n")
+                 f"        {n} = {n}.array\n    else:\n        {n} = unpacked(node, {i}, graph)\n")
         if n not in operation.output_of:
             text += f"        if graph:\n            {n} = saved_number({n})\n"
     if operation.node_name == NOT_IMPLEMENTED:
@@ -663,6 +663,15 @@ class OpNode(Node):
 
 def is_array(*values: Any) -> bool:
     return any(isinstance(v, ARRAY) for v in values)
+
+
+def unpacked(node: Node, place: int, graph: bool) -> Any:
+    """What a node saved. A user's unpack hook is no part of the formula: its numbers make no nodes of their own."""
+    before, formula.running = formula.running, False
+    try:
+        return node.unpack(place, graph)
+    finally:
+        formula.running = before
 
 
 def as_tensor(value: Any) -> Tensor:

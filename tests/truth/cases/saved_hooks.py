@@ -283,3 +283,16 @@ def anomaly_in_functions(mg):
 
     error = attempt(run)
     print(f"{type(error).__name__}: {error}")
+
+
+def operations_in_unpack_hooks(mg):
+    """They are the user's, not the formula's."""
+    x = _x(mg)
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t / 2):
+        chosen, powers = x.masked_select(x > 1), x ** 3
+    show(attempt(lambda: mg.autograd.grad(chosen.sum(), x, create_graph=True)))
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (t * 2) / 2 + 1 - 1):
+        cubes = x ** 3
+    for y in (powers, cubes):
+        grad, = mg.autograd.grad(y.sum(), x, create_graph=True)
+        show(grad, tree(grad))
