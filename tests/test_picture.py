@@ -484,7 +484,7 @@ def test_words_stay_inside_their_card_and_apart_from_each_other():
     for name, model in every_picture():
         root = ET.fromstring(to_svg(model, caption=True))
         for group in root.iter(f"{SVG}g"):
-            halo = next(r for r in group.iter(f"{SVG}rect") if r.get("class") == "halo")
+            halo = next(r for r in group.iter(f"{SVG}rect") if r.get("class") == "halo" or group.get("id") is None)       # or a mark
             left, right = float(halo.get("x")) + 4, float(halo.get("x")) + float(halo.get("width")) - 4
             rows = {}
             for text in group.iter(f"{SVG}text"):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .html import Html, button, join, tag, words
+from .html import Html, button, code_line, join, tag, words
 
 __all__ = ["TABS", "explorer_html"]
 
@@ -42,11 +42,8 @@ def explorer_html(view: dict[str, Any]) -> Html:
 
 
 def _line(line: dict[str, Any], number: int) -> Html:
-    look = "mg-line" + " mg-changed" * line["changed"] + " mg-failed" * line["failed"]
-    return tag("div", tag("span", f"✗ {number}" if line["failed"] else number, class_="mg-number", aria_hidden="true"),
-               tag("code", line["text"], class_="mg-text"),
-               tag("span", *map(_switch, line["switches"]), class_="mg-switches"),
-               class_=look, key=f"line-{line['origin']}")
+    return code_line(number, line["text"], tag("span", *map(_switch, line["switches"]), class_="mg-switches"),
+                     failed=line["failed"], look=" mg-changed" * line["changed"], key=f"line-{line['origin']}")
 
 
 def _switch(switch: dict[str, Any]) -> Html:

@@ -10,7 +10,7 @@ from typing import Any
 from ..picture import Figure
 from ..picture.text import shown
 
-__all__ = ["Html", "button", "code", "join", "picture", "tag", "words"]
+__all__ = ["Html", "button", "code", "code_line", "join", "picture", "tag", "words"]
 
 VOID = ("input", "br", "hr")
 # what a sentence may mark, as in Markdown; the stars of a product (`x * y`, 2*x) mark nothing
@@ -72,12 +72,13 @@ def button(text: str, send: dict | None = None, enabled: bool = True, class_: st
     return tag("button", text, type="button", class_=class_, send=send, disabled=not enabled, **attributes)
 
 
+def code_line(number: int, text: str, *beside: Html, failed: bool = False, look: str = "", key: str = "") -> Html:
+    """A line of a program, with its number and what stands beside it."""
+    return tag("div", tag("span", f"✗ {number}" if failed else number, class_="mg-number", aria_hidden="true"),
+               tag("code", text, class_="mg-text"), *beside, class_=f"mg-line{look}{' mg-failed' * failed}", key=key)
+
+
 def code(source: str, failed: int | None = None) -> Html:
     """A program with its line numbers; the line `failed` is marked."""
-    rows = []
-    for number, line in enumerate(source.rstrip().splitlines(), 1):
-        wrong = number == failed
-        digits = tag("span", f"✗ {number}" if wrong else number, class_="mg-number", aria_hidden="true")
-        rows.append(tag("div", digits, tag("code", line, class_="mg-text"),
-                        class_="mg-line mg-failed" if wrong else "mg-line"))
-    return tag("div", *rows, class_="mg-program")
+    return tag("div", *(code_line(number, line, failed=number == failed)
+                        for number, line in enumerate(source.rstrip().splitlines(), 1)), class_="mg-program")

@@ -3,16 +3,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from .figure import bundle
-from .ink import escape, style
+from .figure import Drawing, svg_of
+from .pen import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 300, 64, 120, 26, 48
 STROKES = (("on", ""), ("grad", "7 4"), ("store", "2 4"), ("fwd", "9 3 2 3"))       # told apart without colour too
 
 
-class Curve:
+class Curve(Drawing):
     """One line per series, over the steps 0, 1, 2 …; made by `curve`."""
 
     def __init__(self, series: dict[str, Sequence[float]], log: bool, label: str = "value") -> None:
@@ -44,8 +43,7 @@ class Curve:
         def label(x: float, y: float, anchor: str, text: str, role: str = "muted") -> str:
             return f'<text class="m" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="var(--ag-{role})">{escape(text)}</text>'
 
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" width="{WIDTH}" height="{HEIGHT}" font-size="12" '
-                 f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{escape(self.describe())}</title><style>{style()}</style>']
+        parts: list[str] = []
         for height in heights_at:
             y = at(0, height)[1]
             parts += [f'<path d="M{LEFT} {y:.1f}h{plot_width}" stroke="var(--ag-line)" stroke-width=".5"/>',
@@ -65,13 +63,7 @@ class Curve:
                 y -= 7
             taken.append(y)
             parts.append(label(x + 8, y + 4, "start", name, role))
-        return "".join([*parts, "</svg>"])
-
-    def __repr__(self) -> str:
-        return self.describe()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return bundle(self.svg, self.describe())
+        return svg_of(parts, self.describe(), WIDTH, HEIGHT)
 
 
 def _round(low: float, high: float, whole: bool = False) -> tuple[list[float], float, float]:

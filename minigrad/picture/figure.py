@@ -16,7 +16,7 @@ from .graphviz_wasm import LayoutError
 from .ink import SIZES, to_svg
 from .layout import to_dot
 from .model import DETAILS, VERSIONS, Model
-from .pen import escape
+from .pen import escape, style
 
 LEAST = 0.68        # of its own size: how far a picture shrinks in a narrow cell before it scrolls
 MOST_DRAWN = 30, 8      # operations in one picture; fewer, if Graphviz does not finish in time
@@ -40,7 +40,23 @@ def stage(detail: str | None) -> int:
     return DETAILS.index(detail)
 
 
-class Figure:
+class Drawing:
+    """What has ``.svg`` and ``.describe()``: shown as a picture, printed as sentences."""
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return bundle(self.svg, self.describe())
+
+
+def svg_of(parts: list[str], title: str, width: float, height: float) -> str:
+    """A drawing of these parts, for light and dark pages."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" width="{width}" height="{height}" font-size="12" '
+            f'viewBox="0 0 {width} {height}" role="img"><title>{escape(title)}</title><style>{style()}</style>{"".join(parts)}</svg>')
+
+
+class Figure(Drawing):
     """A picture of a model.
 
     Parameters
@@ -109,12 +125,6 @@ class Figure:
     def describe(self) -> str:
         """The same in sentences."""
         return describe(self.model)
-
-    def __repr__(self) -> str:
-        return self.describe()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return bundle(self.svg, self.describe())
 
 
 def bundle(svg: str, text: str) -> dict[str, str]:

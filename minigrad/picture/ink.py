@@ -157,8 +157,10 @@ class _Ink(Pen):
                 self.mark(Box(x, y - MARK / 2, width, MARK), text, role)
 
     def mark(self, box: Box, text: str, role: str) -> None:
+        self.parts.append("<g><title>the line goes on where the same name stands</title>")
         self.rect(box, 4, "surface", role, 1.2)
         self.note(box.x + box.w / 2, box.y + 12, text, "ink", "middle", bold=True)
+        self.parts.append("</g>")
 
     @cached_property
     def joints(self) -> dict[str, str]:

@@ -2,15 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from .figure import bundle
-from .ink import escape, style
+from .figure import Drawing, svg_of
+from .pen import escape
 
 LETTER, ROW, GAP = 7.3, 26, 18          # of the monospaced font at 12 pixels
 
 
-class Sheet:
+class Sheet(Drawing):
     """A table with a title; made by `table`. A cell in backquotes is set as code."""
 
     def __init__(self, title: str, rows: Sequence[Sequence[str]]) -> None:
@@ -27,9 +26,7 @@ class Sheet:
         """The drawing, for light and dark pages."""
         widths = [max(len(cell.strip("`")) for cell in column) * LETTER + GAP for column in zip(*self.rows, strict=True)]
         width, height = round(sum(widths) + GAP), (len(self.rows) + 1) * ROW + 20
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mg-picture" width="{width}" height="{height}" font-size="12" '
-                 f'viewBox="0 0 {width} {height}" role="img"><title>{escape(self.title)}</title><style>{style()}</style>'
-                 f'<rect width="{width}" height="{height}" fill="var(--ag-page)"/>'
+        parts = [f'<rect width="{width}" height="{height}" fill="var(--ag-page)"/>'
                  f'<text class="s" x="{GAP}" y="24" font-size="15" font-weight="bold" fill="var(--ag-ink)">{escape(self.title)}</text>']
         for number, row in enumerate(self.rows, 1):
             y, x = 20 + number * ROW, float(GAP)
@@ -39,13 +36,7 @@ class Sheet:
                 font, role = ("m", "ontext") if cell.startswith("`") else ("s", "muted" if number == 1 else "ink")
                 parts.append(f'<text class="{font}" x="{x:.0f}" y="{y}" fill="var(--ag-{role})">{escape(cell.strip("`"))}</text>')
                 x += space
-        return "".join([*parts, "</svg>"])
-
-    def __repr__(self) -> str:
-        return self.describe()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return bundle(self.svg, self.describe())
+        return svg_of(parts, self.title, width, height)
 
 
 def table(title: str, rows: Sequence[Sequence[str]]) -> Sheet:
