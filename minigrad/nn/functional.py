@@ -152,6 +152,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 @op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
     self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))
 def _leaky_relu(self, negative_slope=0.01):
+    """The tensor itself where it is positive, else `negative_slope` times it."""
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
@@ -170,6 +171,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @op(inplace=True, tex=r"\operatorname{{elu}}({self})",
     self=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
+    """The tensor itself where it is positive, else an exponential that ends at -`alpha`."""
     curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     return np.where(self < 0, curve, self * self.dtype.type(scale))
 
@@ -200,6 +202,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 @op(inplace=True, tex=r"\operatorname{{hardtanh}}({self})",
     self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
 def _hardtanh(self, min_val=-1.0, max_val=1.0):
+    """Limited to [min_val, max_val]."""
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
@@ -785,5 +788,6 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
+
 __all__ = [name for name, value in list(globals().items()) if not name.startswith("_")
-           and (getattr(value, "__module__", "") in (__name__, batch_norm.__module__) or value is sigmoid)]
+           and (getattr(value, "__module__", "") in (__name__, batch_norm.__module__) or value in (sigmoid, relu_))]
