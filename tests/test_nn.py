@@ -103,7 +103,13 @@ def case_activations_in_place(mg):
     for function in (F.relu_, F.leaky_relu_, lambda x: F.elu_(x, 2.0), lambda x: F.hardtanh_(x, -0.5, 0.5)):
         x = numbers(mg)
         y = function(x * 2)
-        show(y, attempt(lambda x=x, function=function: function(x)))
+        show(y, y.grad_fn, mg.autograd.grad(y.sum(), x)[0], attempt(lambda x=x, function=function: function(x)))
+    for function in (lambda x: F.leaky_relu_(x, -0.5), lambda x: F.elu_(x, -0.5)):
+        show(attempt(lambda function=function: function(numbers(mg) * 2).sum().backward()))
+    for function in (F.relu_, F.leaky_relu_, F.elu_, F.selu, F.hardtanh_):       # a write into the result: who remembers it?
+        y = function(numbers(mg) * 2, inplace=True) if function is F.selu else function(numbers(mg) * 2)
+        y += 1
+        show(y.grad_fn.next_functions[0][0], attempt(lambda y=y: y.sum().backward()))
 
 
 def case_activations_of_unusual_numbers(mg):

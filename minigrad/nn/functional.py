@@ -149,11 +149,31 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else elementwise.relu(input)
 
 
-@op(inplace=True, tex=r"\operatorname{{leaky\_relu}}({self})",
-    self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))
+# In place, leaky_relu and elu remember their result, since their input is gone: PyTorch has nodes of their own for that.
+
+def _invertible(slope: float, name: str, more: str = "") -> float:
+    """The slope below 0: of a negative one, the result does not tell on which side its input was."""
+    if slope < 0:
+        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
+                           "caused by calling in-place forward function with a negative slope, please call out-of-place version "
+                           f"instead.{more}")
+    return slope
+
+
+_REQUEST = (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward calculation "
+            "with negative slope")
+
+
+@op(inplace=True, node="LeakyReluBackward1", tex=r"\operatorname{{leaky\_relu}}({self})",
+    self=lambda grad, result, negative_slope:
+        _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
 def _leaky_relu(self, negative_slope=0.01):
     """The tensor itself where it is positive, else `negative_slope` times it."""
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+
+
+_leaky_relu = op(tex=_leaky_relu.op.tex, self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))(
+    _leaky_relu.op.kernel)
 
 
 @op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",),
@@ -168,12 +188,17 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return input._leaky_relu_(negative_slope) if inplace else _leaky_relu(input, negative_slope)
 
 
-@op(inplace=True, tex=r"\operatorname{{elu}}({self})",
-    self=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale))
+@op(inplace=True, node="EluBackward1", tex=r"\operatorname{{elu}}({self})",
+    self=lambda grad, result, alpha, scale, input_scale:
+        grad * where(result <= 0, (result + _invertible(alpha, "elu") * scale) * input_scale, scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
     """The tensor itself where it is positive, else an exponential that ends at -`alpha`."""
     curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     return np.where(self < 0, curve, self * self.dtype.type(scale))
+
+
+_elu = op(tex=_elu.op.tex, self=lambda grad, self, alpha, scale, input_scale: _elu_backward(grad, self, alpha, scale, input_scale))(
+    _elu.op.kernel)
 
 
 @op(tex=r"\operatorname{{elu}}'({self_or_result}) {grad_output}",

@@ -153,14 +153,14 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     """
     dims = _all_but_channels(input)
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    n = math.prod(input.shape[d] for d in dims)
+    n, channels = math.prod(input.shape[d] for d in dims), input.size(1)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     for name, parameter in given.items():
         if parameter is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if parameter is not None and parameter.numel() != input.shape[1]:
-            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {parameter.numel()}")
+        if parameter is not None and parameter.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {parameter.numel()}")
     _check_types("batch_norm", input, weight, bias, running_mean, running_var)
     center, scale = _statistics(input.array, dims, eps) if training else np.empty((2, 0), input.array.dtype)
     center, scale = center.reshape(-1), scale.reshape(-1)
