@@ -58,7 +58,7 @@ ROADS = "x = mg.tensor([2.0], requires_grad=True)\ny = x * 3\nwith mg.no_grad():
 
 @pytest.mark.parametrize("source, now, said", [
     (ROADS, ROADS.replace("with mg.no_grad():\n    z", "z"), "`y = x * 3` (line 2) brings [6.] to it now."),
-    (ROADS.replace("with mg.no_grad():\n    z", "z"), ROADS, "nothing comes through `y = x * 3` (line 2) any more, which brought [6.]."),
+    (ROADS.replace("with mg.no_grad():\n    z", "z"), ROADS, "Nothing comes through `y = x * 3` any more, it brought [6.]."),
     (SQUARE, SQUARE.replace("t.backward()", "t.backward(retain_graph=True)\nt.backward()"),
      "`z = x * y` (line 3) brings [36.] and [36.] to it now, not [36.]."),
 ])

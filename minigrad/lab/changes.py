@@ -42,12 +42,13 @@ def _came(was: dict[str, tuple[str, list[str]]], now: dict[str, tuple[str, list[
     """How the sum of what came to a leaf is another one."""
     told = []
     for source in dict.fromkeys((*now, *was)):
-        (line, new), old = now.get(source) or (was[source][0], []), was.get(source, ("", []))[1]
+        (line, new), old = now.get(source, ("", [])), was.get(source, ("", []))[1]
         if new and new != old:
             told.append(f"{line} brings {' and '.join(new)} to it now" + (f", not {' and '.join(old)}" if old else ""))
         elif not new:
-            told.append(f"nothing comes through {line} any more, which brought {' and '.join(old)}")
-    return f"{'; '.join(told)}." if told else ""
+            told.append(f"nothing comes through `{source}` any more, it brought {' and '.join(old)}")
+    text = "; ".join(told)
+    return f"{text[:1].upper()}{text[1:]}." if told else ""
 
 
 def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]], names: Mapping[str, Any], lines: list[Line],

@@ -72,7 +72,7 @@ class Explorer:
         self._told: tuple[Any, ...] = (None, None, None)    # the model that was told last, and of what
         self._marked: list[str] = []                        # ids of what the last toggle changed in the picture
         self._undo: list[frozenset[str]] = []
-        self._width = 5 + max((len(line) for line in self._text.lines), default=0)      # what a toggle may add
+        self._width = 1 + max((len(line) for line in self._text.lines), default=0)      # True becomes False
         self.widget = LabWidget(self._pressed, self._static, explorer_html(self.view))
 
     @property
