@@ -79,6 +79,12 @@ def one_number(value: Any, target: np.ndarray, name: str) -> np.ndarray:
     return dtypes.number_in(value, target.dtype)
 
 
+def check_mask(mask: np.ndarray) -> None:
+    """Refuse to fill where something else than a mask says."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
+
+
 def warn_of_expanded(target: np.ndarray, name: str, example: str = "mask] = scalar") -> None:
     """PyTorch still writes where one place in memory stands for several elements, by old operations."""
     if is_expanded(target):
@@ -99,8 +105,7 @@ def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
 def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
     value = one_number(value, self, "masked_fill_")
-    if mask.dtype.kind != "b":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + dtypes.of_numpy[mask.dtype].cpp_name)
+    check_mask(mask)
     try:
         return np.array(np.where(mask, value, self), order="C")
     except ValueError:

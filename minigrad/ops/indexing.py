@@ -16,7 +16,7 @@ from ..dtype import scalar_type
 from ..function import Operand, op, public, shape_error
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
-from .choices import checked_by, masked_fill, one_number, warn_of_expanded
+from .choices import check_mask, checked_by, masked_fill, one_number, warn_of_expanded
 from .elementwise import not_implemented
 from .joining import cat
 from .views import _alias, broadcast_to, check_storage, expand, reshape, select, slice, unsqueeze, view
@@ -274,8 +274,9 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:
         return
-    if isinstance(key, Tensor) and key.ndim and key.array.dtype == np.uint8 and (not isinstance(value, Tensor) or value.numel() == 1):
-        self.masked_fill_(key, value)       # refuses
+    if isinstance(key, Tensor) and key.array.dtype == np.uint8 and key.ndim and key.shape == self.shape[:key.ndim] and (
+            not isinstance(value, Tensor) or value.numel() == 1):
+        check_mask(key.array)       # PyTorch hands one number on to masked_fill_
     target, indices = (unsqueeze(self, 0), ()) if key is True else _basic_index(self, key)
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.integer)):

@@ -514,7 +514,7 @@ def _deviations(array, dim, keepdim, correction, name):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     n = count_of(array.shape, dim)
     free = n - (1 if correction is None else correction)
-    if free <= 0:
+    if free <= 0 or not array.size:
         warnings.warn(reasons.NO_FREEDOM.format(name), stacklevel=5)
     centre = _reduce(np.add, array, dim, True) / array.dtype.type(n)
     return _reduce(np.add, (array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))

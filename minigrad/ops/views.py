@@ -4,7 +4,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -269,15 +269,16 @@ def _reinserted(grad: Any, dims: tuple) -> Any:
     return grad
 
 
-def _unsqueezed(grad: Any, sizes: tuple) -> Any:
-    """The dimensions of size 1 that were squeezed are back."""
-    for dim, n in enumerate(sizes):
-        if n == 1 and tuple(grad.shape[dim:]) != tuple(sizes[dim:]):
-            grad = unsqueeze(grad, dim)
+def _unsqueezed(grad: Any, sizes: tuple, dims: Iterable[int]) -> Any:
+    """Those dimensions of size 1 that were squeezed are back."""
+    for d in sorted(d % len(sizes) for d in dims if sizes):
+        if sizes[d] == 1:
+            grad = unsqueeze(grad, d)
     return grad
 
 
-@op(node="SqueezeBackward0", view=True, tex="{self}", self=lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes))
+@op(node="SqueezeBackward0", view=True, tex="{self}",
+    self=lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes))))
 def _squeeze_all(self):
     return self.squeeze()
 
@@ -289,7 +290,7 @@ def _squeeze_dim(self, dim):
     return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
-@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: _unsqueezed(grad, self_sym_sizes))
+@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, dim))
 def _squeeze_dims(self, dim):
     return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1) if dim else ())
 

@@ -71,3 +71,13 @@ def results_in_memory(mg):
                     "topk": lambda x: x.topk(1, 0)[0]}.items():
         results = [attempt(lambda x=x, f=f: f(x)) for x in inputs]
         show(name, *[result if isinstance(result, Exception) else result.stride() for result in results])
+
+
+def squeezed_in_part(mg):
+    """Only the dimensions that were taken away come back."""
+    x = mg.zeros(1, 1, 2, 1, requires_grad=True)
+    for dims in [(3, 0), (-1, 0), (1, 2), (), (0, 1, 3)]:
+        y = x.squeeze(dims)
+        grad, = mg.autograd.grad(y, x, mg.ones_like(y), create_graph=True)
+        show(dims, y.shape, grad.shape)
+    show(mg.autograd.grad(x.squeeze().sum(), x)[0].shape)
