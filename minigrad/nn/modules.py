@@ -389,9 +389,6 @@ class _List(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._members.values())
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def __getitem__(self, idx: int | slice) -> Any:
         return type(self)(list(self)[idx]) if isinstance(idx, slice) else self._members[self._key(idx)]
 
