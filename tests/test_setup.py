@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,20 +19,89 @@ ROOT = Path(__file__).resolve().parent.parent
 START = ROOT / "notebooks" / "__main__.py"
 
 
-@pytest.fixture
-def start(tmp_path, monkeypatch):
+def in_a_copy(folder, windows=False):
     """The start command as a module, in a copy of the folder that has no environment yet."""
-    folder = tmp_path / "a folder"
     (folder / "notebooks").mkdir(parents=True)
     for name in ("requirements.txt", "pyproject.toml"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
     (folder / "notebooks/00_first.ipynb").write_text("{}", encoding="utf-8")
     copy = folder / "notebooks/__main__.py"
-    copy.write_bytes(START.read_bytes())
+    source, asks = START.read_text(encoding="utf-8"), 'WINDOWS = os.name == "nt"'
+    assert source.count(asks) == 1
+    copy.write_text(source.replace(asks, "WINDOWS = True") if windows else source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("start", copy)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def start(tmp_path):
+    return in_a_copy(tmp_path / "a folder")
+
+
+@pytest.fixture
+def on_windows(tmp_path, monkeypatch):
+    """The same as Windows sees it, as far as that can be had elsewhere; and the programs that it runs, which only pretend to."""
+    start = in_a_copy(tmp_path / "Täst folder", windows=True)
+    monkeypatch.delattr(os, "geteuid", raising=False)
+    monkeypatch.setattr(os, "pathsep", ";")
+    commands = []
+
+    class Process:
+        """Ends well at once; making an environment makes its Python."""
+
+        stdout, returncode = ["Collecting numpy\n"], 0
+
+        def __init__(self, command, shell=False, **_):
+            commands.append([str(part) for part in command])
+            assert not shell
+            if not os.path.exists(command[0]):
+                raise FileNotFoundError(command[0])
+            if "venv" in command:
+                start.PYTHON.parent.mkdir(parents=True)
+                start.PYTHON.write_text("", encoding="utf-8")
+                (start.VENV / "Lib/site-packages/pip").mkdir(parents=True)
+
+        def wait(self):
+            return self.returncode
+
+        poll, kill = wait, wait
+
+    monkeypatch.setattr(start.subprocess, "Popen", Process)
+    monkeypatch.setattr(start.subprocess, "run", Process)
+    return start, commands
+
+
+def test_it_works_on_windows(on_windows, capsys):
+    start, commands = on_windows
+    assert start.main(["--no-browser"]) == 0
+    folder = start.ROOT / ".venv"
+    (probe, venv, pip, trust, lab), python = commands, str(folder / "Scripts" / "python.exe")
+    assert probe[0] == pip[0] == trust[0] == lab[0] == python
+    assert venv == [sys.executable, "-m", "venv", "--clear", str(folder)]
+    assert pip[1:4] == ["-m", "pip", "install"]
+    assert trust[-1] == str(start.ROOT / "my_notebooks/00_first.ipynb")       # by name: no shell expands a star
+    assert "--allow-root" not in lab
+    assert start.environment()["PATH"].startswith(str(folder / "Scripts") + ";")
+    commands.clear()
+    assert start.main(["--no-browser"]) == 0
+    assert [command[2] for command in commands] == ["import sys; sys.exit(sys.version_info < (3, 11))",
+                                                    "from nbformat.sign import TrustNotebookApp; TrustNotebookApp.launch_instance()",
+                                                    "jupyterlab"]
+    assert start.main(["reset", "7"]) == 1
+    assert "py notebooks reset 03" in capsys.readouterr().err
+
+
+def test_nothing_in_it_is_for_one_system_only():
+    """No shell, no link, no signal that Windows lacks; what is asked of one system alone is asked for first."""
+    source = START.read_text(encoding="utf-8")
+    assert not re.search(r"shell=|os\.system|symlink|os\.fork|SIGKILL|SIGHUP|preexec_fn|start_new_session|/dev/null|/tmp", source)
+    assert source.count("os.geteuid") == 1 and 'hasattr(os, "geteuid") and os.geteuid()' in source
+    opened = [call for call in ast.walk(ast.parse(source)) if isinstance(call, ast.Call)
+              and (getattr(call.func, "id", "") == "open" or getattr(call.func, "attr", "") in ("read_text", "write_text"))]
+    assert len(opened) > 4
+    assert [ast.unparse(call) for call in opened if "encoding" not in [keyword.arg for keyword in call.keywords]] == []
 
 
 def test_an_old_python_can_read_it():

@@ -252,6 +252,19 @@ def node_prehooks(mg):
     show(b.grad)
 
 
+def hooks_of_a_node_that_is_only_captured(mg):
+    """A node whose gradient is asked for, but which need not run: its tensor's hooks are called, its own are not."""
+    x, calls = mg.tensor([1.0, 2.0], requires_grad=True), []
+    y = x * 2
+    z = (y * y).sum()
+    y.register_hook(lambda grad: calls.append("tensor"))
+    y.grad_fn.register_prehook(lambda grads: calls.append("pre") or (grads[0] * 10,))
+    y.grad_fn.register_hook(lambda ins, outs: calls.append("post"))
+    for inputs in (y, [y, x], x):
+        show(mg.autograd.grad(z, inputs, retain_graph=True), calls)
+        calls.clear()
+
+
 def prehooks_removed_while_running(mg):
     """PyTorch: test_grad_fn_prehooks_remove_hooks"""
     for remover in ["earlier", "later", "itself"]:
