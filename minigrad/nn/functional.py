@@ -578,7 +578,8 @@ def _picks(scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ig
         "Target 5 is out of bounds."
     """
     classes, kept = scores.shape[0 if scores.ndim == 1 else 1], None
-    if 0 <= ignore_index < classes or target.size and not 0 <= target.min() <= target.max() < classes:
+    # As numbers without a sign, negative ones are the largest.
+    if 0 <= ignore_index < classes or target.size and np.maximum.reduce(target.astype(np.uint64), axis=None) >= classes:
         kept = target != ignore_index
         wrong = kept & ((target < 0) | (target >= classes))
         if wrong.any():

@@ -427,11 +427,14 @@ def relu(self):
     return np.maximum(self, self.dtype.type(0))
 
 
+_BITS, _ONE = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}, np.int8(1)
+
+
 def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     """The values, and 0 where they are dropped: ``np.where(dropped, 0, values)`` by bits, which takes a tenth of the time
     where a mask has no pattern that the processor could guess."""
-    bits = np.dtype(f"i{values.itemsize}")
-    return (values.view(bits) & (dropped.astype(bits) - bits.type(1))).view(values.dtype)
+    bits = _BITS[values.itemsize]
+    return (values.view(bits) & (dropped.view(np.int8) - _ONE).astype(bits)).view(values.dtype)
 
 
 @op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",),
