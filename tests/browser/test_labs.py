@@ -304,6 +304,18 @@ def test_a_press_during_a_long_cell_waits_and_takes_nothing_of_it(labs):
     assert shown.problems == []
 
 
+def test_the_stop_button_ends_a_program_that_a_switch_made_endless(labs):
+    shown, found = labs("%%explore\nx = mg.ones(1)\nwhile x.requires_grad:\n    pass\n")
+    lab, page = found.first, shown.page
+    lab.get_by_role("switch", name="x.requires_grad, line 1").click()
+    has(page, lab, SILENT)
+    page.evaluate(f"{KERNEL}.interrupt()")
+    has(page, lab, "KeyboardInterrupt")
+    lab.get_by_role("switch", name="x.requires_grad, line 1").click()
+    page.wait_for_function("lab => !lab.textContent.includes('KeyboardInterrupt')", arg=lab.element_handle())
+    assert SILENT not in lab.inner_text()
+
+
 def test_a_page_that_is_loaded_again_has_its_labs_and_they_work(labs):
     shown, found = labs("%%explore\n" + SQUARE)
     found.first.get_by_role("switch", name="y.requires_grad, line 2").click()
