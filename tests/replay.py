@@ -31,7 +31,7 @@ from tests.truth.harness import TORCH, compare, run
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 LESSONS = {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path
            for folder in (NOTEBOOKS, NOTEBOOKS / "solutions") for path in sorted(folder.glob("[0-9]*.ipynb"))}
-ONLY_MINIGRAD = ("setup", "setup-check")        # these cells import minigrad's tools and test them
+ONLY_MINIGRAD = ("setup", "setup-check", "why-magic")       # these cells import minigrad's tools and try them
 SHOWN = 6                                       # so many differences, three lines each, fit on a screen of 24 lines
 
 SORTS = ("text", "number", "layout", "environment")

@@ -41,7 +41,7 @@ PLAN = [    # minutes, title, what to do, the cells to project
     (11, "Leaves and retain_grad", "A leaf is a tensor without a recorded history. Four gradients: let them write all four down, "
      "then vote.",
      ["05-example-7", "05-gate-example-8", "05-lab"]),
-    (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch backward() of z_2 on, and "
+    (12, "detach, and a write through it", "Vote on the memory, then on the walk. In the lab switch z_2.backward() on, and "
      "read the error. Then detach() off: another error. Then no_grad on: the write is allowed, but counted, so the walk still refuses.",
      ["06-gate-write-through", "06-gate-error-version", "06-lab"]),
     (7, "Exit ticket: a bug hunt", "An exit ticket is a card that everybody hands in at the door. This is exercise 3 of "

@@ -195,3 +195,11 @@ def test_what_is_added_behind_a_block_comes_after_what_is_added_inside(end):
 @pytest.mark.parametrize("source", ["x: object = -x", "x = mg.ones(1) * 2"])
 def test_what_is_added_behind_a_line_without_newline(source):
     assert Program(source).text({"x.retain_grad"}).source == f"{source}\nx.retain_grad()"
+
+
+def test_a_walk_is_offered_from_a_result_that_the_program_does_not_use():
+    program = "w = mg.ones(1, requires_grad=True)\nh = w ** 2\na = h * 3\nb = h * 5\na.backward()\n"
+    switches = {switch.key: switch for switch in Program(program).switches}
+    assert not switches["b.backward"].on and "h.backward" not in switches and switches["a.backward"].on
+    assert Program(program).text({"b.backward"}).source == program + "b.backward()\n"
+    assert "a.backward" not in {s.key for s in Program("a = mg.ones(1) * 2\nb = a * 3\nb.backward()").switches}

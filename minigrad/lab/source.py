@@ -303,9 +303,11 @@ class Program:
         return changes and (_switch(kind, _shown(statement.value.func.value), statement, statement, True), changes)
 
     def _backward_at_the_end(self) -> Iterator[tuple[Switch, _Changes]]:
-        if any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(self._tree)):
-            return
+        """The switch of a walk that the program does not do: from its last result, or from one of which it makes no use."""
         results = [target for statement in self._tree.body if (target := self._result(statement))]
+        if any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(self._tree)):
+            used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+            results = [target for target in results if target.isidentifier() and target not in used]
         if results:
             last = self._tree.body[-1]
             yield (_switch("backward", results[-1], last, last, False),
