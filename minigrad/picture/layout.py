@@ -53,11 +53,10 @@ def to_dot(model: Model, text: bool = True, clusters: bool = True) -> graphviz.D
     groups = {block.id: graphviz.Digraph(f"cluster_{block.id}", graph_attr={
         "label": _escaped(block.title) if text else " ", "margin": "14", "style": "dashed", "labeljust": "l"})
         for block in model.blocks}
-    parts: list[tuple[Card | Op, float, list[str]]] = [
-        (card, card_width(card, model.detail, model.live), _card_rows(card)) for card in model.cards if card.drawn]
-    parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs], model.notes), _op_rows(op)) for op in model.ops]
-    for part, width, rows in parts:
-        rows = rows if text else [" "] * 3
+    parts: list[tuple[Card | Op, float]] = [(card, card_width(card, model.detail, model.live)) for card in model.cards if card.drawn]
+    parts += [(op, op_width(op, [names[i] or "…" for i in op.inputs], model.notes)) for op in model.ops]
+    for part, width in parts:
+        rows = (_card_rows(part) if isinstance(part, Card) else _op_rows(part)) if text else (" ", " ", " ")
         label = "|".join(f"<{port}> {row}" for port, row in zip("vgn"[:model.rows], rows, strict=False))
         place = groups[part.block] if clusters and part.block else graph
         place.node(part.id, label=graphviz.nohtml(label), width=f"{width / 72:.4f}")
