@@ -116,12 +116,16 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return wrap(array.view())      # a storage of its own, though two tensors be made of one array
 
 
-def _construct(cls: type[Tensor], *data: Any) -> Tensor:
-    """``Tensor(2, 3)`` is PyTorch's old way of `empty`, ``Tensor([2, 3])`` of `tensor`."""
-    default = dtypes.get_default_dtype().numpy
-    if data and all(isinstance(n, int) for n in data):
-        return wrap(np.empty(data, default), cls=cls)
-    return wrap(to_array(*data or ([],), default), cls=cls)
+def _construct(cls: type[Tensor], *data: Any, dtype: np.dtype | None = None) -> Tensor:
+    """``Tensor(2, 3)`` is PyTorch's old way of `empty`, ``Tensor([2, 3])`` of `tensor`; ``Tensor(x)`` is an alias of x."""
+    value, dtype = data[0] if len(data) == 1 else data, dtype or dtypes.get_default_dtype().numpy
+    if isinstance(value, Tensor):
+        return value[...] if cls is Tensor else wrap(value.array, value._storage, cls=cls)
+    if value is data or value.__class__ in (int, dtypes.Size):
+        return wrap(np.empty(sizes_of(data, name="new") if data else 0, dtype), cls=cls)
+    if not (_is_sequence(value) or isinstance(value, (str, bytes, np.ndarray))):
+        raise TypeError(f"new(): data must be a sequence (got {reasons.type_name(value)})")
+    return wrap(to_array(value, dtype), cls=cls)
 
 
 Tensor.__new__ = staticmethod(_construct)
@@ -297,9 +301,15 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 asarray = as_tensor
 
 
+_OPTIONS = ("TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
+            "memory_format=(nullopt))")
+
+
 def _typed(scalar_type: str, d: dtypes.dtype) -> None:
     def factory(*data: Any) -> Tensor:
-        return Tensor(*data).to(d)
+        if len(data) == 1 and isinstance(data[0], Tensor) and data[0].dtype is not d:
+            raise TypeError("expected {} (got {})".format(*(_OPTIONS.format(x.cpp_name) for x in (d, data[0].dtype))))
+        return _construct(Tensor, *data, dtype=d.numpy)
     factory.__name__ = factory.__qualname__ = f"{scalar_type}Tensor"
     factory.__doc__ = f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
     globals()[factory.__name__] = factory

@@ -192,3 +192,14 @@ def ranges_of_types(mg):
                   lambda: mg.arange(3, dtype=dtype), lambda: mg.arange(2.5, dtype=dtype), lambda: mg.arange(0, 1, 0.5, dtype=dtype),
                   lambda: mg.logspace(0, 1, 2, dtype=dtype), lambda: mg.eye(1, dtype=dtype)]:
             show(name, attempt(f))
+
+
+def old_constructors(mg):
+    """Tensor, FloatTensor, LongTensor: of sizes, of data, and as an alias of a tensor."""
+    x, y = mg.ones(2, requires_grad=True), mg.arange(3)
+    for alias in [mg.Tensor(x), mg.FloatTensor(x * 2), mg.Tensor(y), mg.LongTensor(y)]:
+        show(alias, alias.grad_fn, alias.is_leaf)
+    mg.Tensor(y)[0] = 7
+    show(y, y._version, mg.Tensor(np.arange(2)), mg.Tensor(mg.Size((2, 0))).shape, mg.Tensor([[1], [2]]), mg.Tensor().shape)
+    for data in [(-7,), (2, -1), (None,), (3.5,), (True,), (2, 3.5), ("a",), (np.float32(2),), (mg.zeros(1, dtype=mg.float64),)]:
+        show(repr(data), attempt(lambda: mg.Tensor(*data).dtype), attempt(lambda: mg.LongTensor(*data).dtype))
