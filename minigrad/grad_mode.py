@@ -44,6 +44,7 @@ class _GradMode:
 
     mode = True
     inference: bool | None = None    # None: leave the inference flag alone
+    _before: list[tuple]
 
     def __enter__(self) -> None:
         # One context object may be entered again before it is left (a recursive decorated function).
@@ -62,7 +63,7 @@ class _GradMode:
             warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
                           "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
                           "the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
-            function.__init__ = self(function.__init__)
+            function.__init__ = self(function.__init__)         # type: ignore[method-assign]
             return function
         if inspect.isgeneratorfunction(function):
             return _wrap_generator(self, function)
@@ -154,7 +155,7 @@ class inference_mode(_GradMode):
     def __new__(cls, mode: bool | Callable = True) -> Any:
         context = super().__new__(cls)
         if not isinstance(mode, bool):
-            context.__init__()
+            cls.__init__(context)
             return context(mode)
         return context
 
@@ -163,4 +164,4 @@ class inference_mode(_GradMode):
 
     def clone(self) -> inference_mode:
         """Another with the same mode."""
-        return type(self)(self.inference)
+        return type(self)(bool(self.inference))

@@ -17,7 +17,7 @@ import numpy as np
 __all__ = ["array_repr", "set_printoptions", "tensor_repr"]
 
 _DEFAULT = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80}
-_PROFILES = {
+_PROFILES: dict[str, dict[str, Any]] = {
     "default": _DEFAULT,
     "short": _DEFAULT | {"precision": 2, "edgeitems": 2},
     "full": _DEFAULT | {"threshold": math.inf},
@@ -51,7 +51,7 @@ def set_printoptions(
         True prints floats with an exponent, False without. As in PyTorch, None does not keep the value but returns the
         choice to each tensor.
     """
-    _options.update(_PROFILES.get(profile, {}))
+    _options.update(_PROFILES.get(profile or "", {}))
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     _options.update({name: value for name, value in given.items() if value is not None})
     _options["sci_mode"] = sci_mode

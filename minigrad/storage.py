@@ -10,7 +10,7 @@ wrong gradient, since ``exp`` remembers its result::
 from __future__ import annotations
 
 import sys
-from types import CodeType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Storage:
 
 def line_outside() -> tuple[CodeType, int] | None:
     """The line outside this package that is running (never its frame: it would keep memory)."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("minigrad"):
         frame = frame.f_back
     return (frame.f_code, frame.f_lineno) if frame is not None else None

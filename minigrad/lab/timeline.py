@@ -59,7 +59,7 @@ def timeline_html(rows: list[Row], lines: list[str], left_out: int = 0) -> Html:
     """A row per line that ran, a column per tensor; what the line changed is marked."""
     names = list(dict.fromkeys(name for row in rows for name in row.states))
     head = tag("tr", tag("th", "after", scope="col"), *(tag("th", tag("code", name), scope="col") for name in names))
-    body, before = [], {}
+    body, before = [], dict[str, str]()
     for number, row in enumerate(rows):
         turn = f" (turn {row.turn})" if row.turn > 1 else ""
         text = lines[row.line - 1].strip() if row.line <= len(lines) else ""

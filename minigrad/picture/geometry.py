@@ -69,7 +69,8 @@ def along(curve: list[Point]) -> list[Point]:
     for a, b, c, d in ((curve[i], *curve[i + 1:i + 4]) for i in range(0, len(curve) - 3, 3)):
         for t in (k / 16 for k in range(1, 17)):
             weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t ** 2 * (1 - t), t ** 3)
-            points.append(tuple(sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1)))
+            x, y = (sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1))
+            points.append((x, y))
     return points
 
 
