@@ -5,6 +5,7 @@ where v lies; and v's is a fresh window on y.
 """
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -54,6 +55,8 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     base = tensor._view.base
     _set_history(base, CopySlices(base, tensor, node))
     tensor._renew_history()
+    if node._saved:
+        node._written = weakref.ref(tensor._node)
 
 
 def _set_history(tensor: Tensor, node: Node) -> None:

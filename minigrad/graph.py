@@ -43,6 +43,7 @@ class Node:
     attribute_names: tuple[str, ...] = ()       # plain values it remembers; these are never freed
     _next_nrs: tuple[int, ...] | None = None    # for each of the _next nodes, which of its outputs; None: the first of each
     several = False                             # is there more than one output?
+    _written: weakref.ref | None = None         # of an operation that wrote into a view: that view's new node
     may_alias = False                           # may apply() return an array that somebody else holds?
 
     def __init__(self, next_functions: Sequence[Edge], array: Any = None) -> None:
@@ -154,7 +155,11 @@ class Node:
         if not graph:
             return value.array
         output_nr = self.saved_outputs[i]
-        return value if output_nr is None else value._as_output(self, output_nr)
+        return value if output_nr is None else value._as_output(self._maker(), output_nr)
+
+    def _maker(self) -> Node:
+        """The node that its saved result comes from: its own, or that of the view that it wrote into, while that exists."""
+        return self._written and self._written() or self
 
     def unpack_all(self, graph: bool) -> list:
         """All saved tensors after the version check.
@@ -181,7 +186,7 @@ class Node:
 
     def _version_error(self, i: int, tensor: Any, version: int, shown: bool = False) -> RuntimeError:
         storage, output_nr = tensor._storage, self.saved_outputs[i]
-        made_by = (self, output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
+        made_by = (self._maker(), output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
         if shown and tensor._detached > self._number:
             made_by = (self, 0)         # PyTorch takes the node that is asked for the one that made the tensor
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
@@ -337,7 +342,7 @@ class Packed:
                             f"{reasons.type_name(tensor)}")
         maker, output_nr = self.edge or (None, None)
         if output_nr is not None and not isinstance(maker, AccumulateGrad):
-            return tensor._as_output(maker or node, output_nr)
+            return tensor._as_output(maker or node._maker(), output_nr)
         tensor = tensor.data
         tensor._requires_grad = self.requires_grad
         if maker is not None:       # None: no leaf of the graph, or a view made under no_grad, whose gradient goes nowhere

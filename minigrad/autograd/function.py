@@ -35,7 +35,9 @@ class FunctionCtx(Node):
         self.is_tensor = [isinstance(a, Tensor) for a in args]
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         self.to_save, self.dirty_tensors, self.non_differentiable, self.materialize_grads = (), (), (), True
-        super().__init__([gradient_edge(a) for a in args if isinstance(a, Tensor)])
+        # Unrecorded it asks for no edges: that would renew the history of a stale view.
+        recorded = state.recording is True and any(self.needs_input_grad)
+        super().__init__([gradient_edge(a) for a in args if isinstance(a, Tensor)] if recorded else ())
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"

@@ -45,7 +45,7 @@ def _no_bool(self: Any, other: Any, alpha: float = 1) -> None:
 
 @op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
     self=lambda grad: grad,
-    other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+    other=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha)
 @checked_by(_no_bool)
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
@@ -54,7 +54,7 @@ def sub(self, other, *, alpha=1):
 
 
 @op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
-    self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha, other=lambda grad: grad)
 @checked_by(_no_bool)
 def _rsub(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
