@@ -63,6 +63,9 @@ def _set_history(tensor: Tensor, node: Node) -> None:
     old, tensor._edge, tensor._requires_grad = tensor._edge, (node, 0), True
     if tensor._hooks is not None:
         tensor._hooks = None
+        accumulator = tensor._accumulator and tensor._accumulator()
+        if accumulator is not None:         # it was a leaf: no graph that still ends there calls its hooks
+            accumulator._own_hooks().tensor.clear()
     if tensor._retains and old is not None:
         # retain_grad() asks for the gradient of the tensor as it is now; ordinary hooks stay with its past.
         reference = old[0]._own_hooks().retain.pop(old[1], None)

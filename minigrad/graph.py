@@ -280,13 +280,17 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:
-        if grad is not None and self.variable.requires_grad:      # the flag may have been switched off since
-            self.variable._accumulate(grad)
-            hooks = self.variable._post_hooks
-            for hook in list(hooks.values()) if hooks else ():
-                result = hook(self.variable)
-                if result is not None:
-                    raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(result)}'")
+        variable = self.variable
+        if grad is not None:
+            if variable._node is not None:          # its flag was switched off, and then it was written in place
+                raise RuntimeError("leaf variable has been moved into the graph interior")
+            if variable.requires_grad:              # the flag may have been switched off since
+                variable._accumulate(grad)
+        hooks = variable._post_hooks
+        for hook in list(hooks.values()) if hooks else ():      # in any case, as in PyTorch
+            result = hook(variable)
+            if result is not None:
+                raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(result)}'")
         return ()
 
 
