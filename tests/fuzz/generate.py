@@ -131,7 +131,8 @@ class Writer:
             more = f"; {self.simple()}" if self.chance(0.3) else ""
             entered = "mg.no_grad()" if self.chance(0.6) else self.pick("mg.enable_grad()", wider.context(self), wider.context(self))
             if entered == "mg.inference_mode()":     # what PyTorch records of a leaf made inside follows its dispatcher
-                statement, more = (re.sub(r", requires_grad=True|\.requires_grad(_\(\)| = True)", "", part) for part in (statement, more))
+                leaf = r", requires_grad=True|\.requires_grad(_\(\)| = True)|(?<== )copy.deepcopy"
+                statement, more = (re.sub(leaf, "", part) for part in (statement, more))
             statement = f"with {entered}: {statement}{more}"
         return statement
 
