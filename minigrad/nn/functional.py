@@ -199,13 +199,6 @@ def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return broadcast_tensors(input, target)
 
 
-def _check_dtype(expected: np.ndarray, *found: np.ndarray) -> None:
-    """Refuse to mix dtypes where PyTorch's kernel does."""
-    for array in found:
-        if array.dtype != expected.dtype:
-            raise RuntimeError(f"Found dtype {scalar_type(array)} but expected {scalar_type(expected)}")
-
-
 def _differences(self: np.ndarray, target: np.ndarray, kernel: str) -> np.ndarray:
     """How far the input is from the target, in their common type."""
     self, target = promote(self, target)
@@ -339,7 +332,7 @@ def _picks(scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ig
             raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
         target = np.where(kept, target, 0)
     counted = None if weight is None else weight[target]
-    total = (np.count_nonzero(kept) if kept is not None else target.size) if counted is None else _only(kept, counted).sum()
+    total = (np.count_nonzero(kept) if kept is not None else target.size) if counted is None else _count(counted, None, kept).sum()
     if scores.ndim == 1:
         place = (target,)
     else:
@@ -348,8 +341,9 @@ def _picks(scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ig
     return place, counted, kept, total
 
 
-def _only(kept: np.ndarray | None, values: np.ndarray) -> np.ndarray:
-    """The values of what counts, and zeros."""
+def _count(values: np.ndarray, counted: np.ndarray | None, kept: np.ndarray | None) -> np.ndarray:
+    """Values as often as they count; nothing, not even infinity, where the target is ignored."""
+    values = values if counted is None else values * counted
     return values if kept is None else np.where(kept, values, values.dtype.type(0))
 
 
@@ -359,9 +353,8 @@ def _nll_operation(kind: str) -> Any:
         self=lambda grad, self, target, weight, reduction, ignore_index, total_weight, _picked:
             _nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, _picked))
     def _nll_loss(self, target: Tensor, weight: Operand, reduction, ignore_index, total_weight: Tensor, _picked):
-        place, counted, kept = _picked
-        losses = -self[place]
-        return _reduce(_only(kept, losses if counted is None else losses * counted), reduction, total_weight)
+        place, *counts = _picked
+        return _reduce(_count(-self[place], *counts), reduction, total_weight)
 
     @op(tex="-{grad_output}", node=f"NllLoss{kind}BackwardBackward0", saves=("target",),
         grad_output=lambda grad, target, weight, reduction, ignore_index, _total_weight, _picked:
@@ -372,10 +365,9 @@ def _nll_operation(kind: str) -> Any:
         if target.dtype.kind == "f":        # what a hook on saved tensors made of it
             text = "expected target dtype to be Long or Byte, but got" if kind else "expected scalar type Long but found"
             raise RuntimeError(f"{text} {scalar_type(target)}")
-        place, counted, kept = _picked
+        place, *counts = _picked
         out = np.zeros(self.shape, self.dtype)
-        values = -grad_output if reduction != 1 else -grad_output / _total_weight
-        out[place] = _only(kept, values if counted is None else values * counted)
+        out[place] = _count(-grad_output if reduction != 1 else -grad_output / _total_weight, *counts)
         return out
 
     return _nll_loss
@@ -488,7 +480,8 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     target=lambda grad, self, target, weight, reduction:
         _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
-    _check_dtype(self, target)
+    if target.dtype != self.dtype:
+        raise RuntimeError(f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
     refuse(self, "biu", "binary_cross_entropy")
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
