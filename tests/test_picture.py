@@ -29,7 +29,7 @@ from minigrad.picture.legend import entries
 from minigrad.picture.model import Accumulator, Card, Edge, Model, Op, Saved
 from minigrad.picture.program import is_accumulator
 from minigrad.picture.rows import MARK, SLACK
-from minigrad.picture.text import card_width, flags, note, note_width, tags
+from minigrad.picture.text import card_width, code_width, flags, note, note_width, tags
 from tests.fuzz import generate
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -527,6 +527,20 @@ def test_links_to_a_memory_run_over_no_words(source):
     assert len(links) == sum(len(memory.cards) for memory in model.memories)
     for d in links:
         assert not [box for box in boxes for x, y in way(d) if box.x < x < box.right and box.y < y < box.bottom - 1], d
+
+
+def test_a_tensor_above_another_has_a_mark_with_the_names_of_its_memory():
+    model = run(VIEWS).model()
+    svg = to_svg(model, legend=True)
+    assert [memory.names for memory in model.memories] == [["x", "w", "c"]]
+    assert svg.count(">x, w, c<") == 2 and "where the same name stands" in svg         # over the memory, and under w
+    update = run("w = mg.tensor([1.], requires_grad=True)\nl = (w * 2 - 1) ** 2\nl.backward()\nwith mg.no_grad():\n    w -= 0.1 * w.grad\n"
+                 "l2 = (w * 2 - 1) ** 2\n").model()
+    layout, root = place(update), ET.fromstring(to_svg(update))
+    block, = (box for _, box in layout.blocks)
+    title = Box(block.x + 12, block.y, code_width("with mg.no_grad():"), 20)
+    marks = [Box(*(float(r.get(k)) for k in ("x", "y", "width", "height"))) for r in root.iter(f"{SVG}rect") if r.get("rx") == "4"]
+    assert marks and not any(mark.meets(title) for mark in marks)
 
 
 def test_everything_is_inside_the_picture():

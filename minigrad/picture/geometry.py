@@ -72,20 +72,3 @@ def along(curve: list[Point]) -> list[Point]:
             x, y = (sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1))
             points.append((x, y))
     return points
-
-
-def rounded(corners: list[Point]) -> list[Point]:
-    """A way with round corners, as Bézier pieces after its first point."""
-    points = [corners[0]]
-    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
-        start, end = _toward(corner, before), _toward(corner, after)
-        points += [points[-1], start, start, corner, corner, end]
-    return [*points[1:], points[-1], corners[-1], corners[-1]]
-
-
-def _toward(corner: Point, other: Point) -> Point:
-    """A point shortly before a corner, on the way from it to another."""
-    (x, y), (a, b) = corner, other
-    far = max(abs(a - x), abs(b - y)) or 1
-    step = min(8, far / 2) / far
-    return x + (a - x) * step, y + (b - y) * step

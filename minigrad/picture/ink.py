@@ -5,7 +5,7 @@ from functools import cached_property
 
 from . import text as words
 from .describe import card_text, memory_text, op_text
-from .geometry import ROW, Box, Layout, Point, rounded
+from .geometry import ROW, Box, Layout, Point
 from .layout import WIDTH, path, place
 from .legend import COLUMN, LINE, SAMPLES, entries
 from .model import DETACH, DONE, FAILED, GRAD, GRAD_FN, IDLE, LEAF, NO_GRAD, NOW, Accumulator, Card, Memory, Model, Op
@@ -52,6 +52,7 @@ class _Ink(Pen):
         super().__init__(theme)
         self.model, self.prefix = model, prefix
         self.drawn: set[str] = set()
+        self.tied: dict[str, str] = {}                        # tensors with a mark for their memory, and the memory's names
 
     def svg(self, scale: float, caption: bool, legend: bool) -> str:
         model, by_id = self.model, self.model.by_id
@@ -103,9 +104,12 @@ class _Ink(Pen):
             self.group(part.id, card_text(part, self.model.detail), box)
             self.card(part, box)
         text = tags(self.model, part) if self.model.detail >= GRAD else ""
-        if text:                                              # on a card under its ⊕, where gradients arrive
-            width = min(note_width(text, True) + 12, box.w)
-            self.tag(Box(box.right - width, box.bottom + 4, width, 17), text)
+        width = min(note_width(text, True) + 12, box.w)
+        tag = Box(box.right - width, box.bottom + 4, width, 17) if text else None         # on a card under its ⊕, where gradients arrive
+        if part.id in self.tied:
+            self.tie(part.id, box, tag)
+        if tag:
+            self.tag(tag, text)
         self.parts.append("</g>")
 
     def tag(self, box: Box, text: str) -> None:
@@ -283,34 +287,33 @@ class _Ink(Pen):
 
     # Memory -------------------------------------------------------------------------------------------------------------
     def links(self, memory: Memory) -> None:
-        """Dotted lines from the tensors to the bracket over their memory, or to the names above it."""
-        strip, many = self.layout.boxes[memory.id], len(memory.cards)
-        bracket, middle = self.bracket(memory), strip.x + strip.w / 2
-        for i, id in enumerate(sorted(memory.cards, key=lambda id: self.layout.boxes[id].x)):
-            x = bracket.x + 2 + (bracket.w - 4) * (i / (many - 1) if many > 1 else 0.5)
-            names = note_width(", ".join(memory.names), True) / 2 + 4
-            y = strip.y - (24 if abs(x - middle) < names else 8)
-            way = self.way_down(id, x)
-            down, floor = way[-1]
-            self.line(curve([way[0], *rounded(way), (down, floor + 26), (x, y - 26), (x, y)]), "store", 1.6, "1.5 3.5")
+        """Dotted lines from the tensors to the bracket over their memory, or to the names above it; where one would cross words, to
+        a mark with these names.
+        """
+        boxes, many = self.layout.boxes, len(memory.cards)
+        strip, bracket, title = boxes[memory.id], self.bracket(memory), short(", ".join(memory.names), 40)
+        nodes = [box for id, box in boxes.items() if id[0] in "to"]
+        for i, id in enumerate(sorted(memory.cards, key=lambda id: boxes[id].x)):
+            card, x = boxes[id], bracket.x + 2 + (bracket.w - 4) * (i / (many - 1) if many > 1 else 0.5)
+            at = card.x + card.w / 2
+            if any(box.y > card.y and box.x - 4 < at < box.right + 4 for box in nodes):
+                self.tied[id] = title
+                continue
+            y = strip.y - (24 if abs(x - strip.x - strip.w / 2) < note_width(title, True) / 2 + 4 else 8)
+            floor = max(box.bottom for box in nodes if box.x < max(at, x) and min(at, x) < box.right)
+            down, foot = (at, card.bottom), (at, floor)
+            self.line(curve([down, down, foot, foot, (at, floor + 26), (x, y - 26), (x, y)]), "store", 1.6, "1.5 3.5")
 
-    def way_down(self, id: str, x: float) -> list[Point]:
-        """A way for a line from a card, between all words, down to where it may bend towards `x` in the memory band."""
-        layout, card = self.layout, self.layout.boxes[id]
-        nodes = {id: box for id, box in layout.boxes.items() if id[0] in "to"}
-        at, corners = card.x + card.w / 2, [(card.x + card.w / 2, card.bottom)]
-        for row in range(layout.row_of(id), len(layout.rows)):
-            here = [box for id, box in nodes.items() if layout.row_of(id) == row and box.bottom > corners[-1][1]]
-            under = [box for box in here if box.y >= corners[-1][1] - 1]
-            gaps = [at, *(side for box in under for side in (box.x - 8, box.right + 8))]
-            free = min((g for g in gaps if not any(b.x - 4 < g < b.right + 4 for b in under)), key=lambda g: abs(g - at))
-            if free != at:
-                corners += [(at, corners[-1][1] + 9), (free, corners[-1][1] + 9)]
-            at, last = free, row == len(layout.rows) - 1
-            low, high = sorted((at, x))
-            passed = [box.bottom for box in here if not last or box.x < high and low < box.right]
-            corners.append((at, max([corners[-1][1], *passed])))
-        return corners
+    def tie(self, id: str, box: Box, tag: Box | None) -> None:
+        """The mark with the names of a tensor's memory, under its card, on no tag and on no block's title."""
+        title = short(self.tied[id], MOST_NAME)
+        width = words.joint_width(title)
+        taken = [Box(block.x + 12, block.y, code_width(text), 24) for text, block in self.layout.blocks] + [tag] * bool(tag)
+        places = [Box(x, box.bottom + y, width, MARK - 1) for x, y in ((box.x + 6, 7), (box.right - width - 6, 7), (box.x + 6, 24))]
+        mark = next((place for place in places if not any(place.meets(other) for other in taken)), places[0])
+        top = mark.x + 10, box.bottom
+        self.line(curve([top, top, (top[0], mark.y), (top[0], mark.y)]), "store", 1.6, "1.5 3.5")
+        self.mark(mark, title, "store")
 
     def bracket(self, memory: Memory) -> Box:
         """Where the cells are, in the middle of the strip."""
@@ -344,7 +347,7 @@ class _Ink(Pen):
 
     def legend(self, width: float, height: float) -> tuple[float, float]:
         """What the elements of this picture mean, in columns under it; returns the new size."""
-        items = entries(self.model, bool(self.__dict__.get("joints")))
+        items = entries(self.model, bool(self.tied or self.__dict__.get("joints")))
         columns = max(2, int((width - 20) // COLUMN))
         self.line(f"M10,{height + 4:.1f}H{width - 10:.1f}", "op", 1)
         for i, (kind, title, text) in enumerate(items):
