@@ -6,8 +6,10 @@ unless the weaker one is of a higher kind (bool < integer < floating point). Num
 """
 from __future__ import annotations
 
+import functools
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,18 @@ def to_numpy(d: Any) -> np.dtype:
     return python.numpy
 
 
+def in_single(kernel: Callable) -> Callable:
+    """A kernel of several steps that rounds to float16 once, at the end, as PyTorch's do: NumPy would round each step."""
+    @functools.wraps(kernel)
+    def run(x: np.ndarray, *args: Any, **kwargs: Any) -> Any:
+        if x.dtype is not float16.numpy or any(isinstance(a, (np.dtype, dtype)) for a in (*args, *kwargs.values())):
+            return kernel(x, *args, **kwargs)
+        wide = [a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == x.dtype else a for a in (x, *args)]
+        results = kernel(*wide, **kwargs)
+        return [r.astype(x.dtype) for r in results] if isinstance(results, (tuple, list)) else results.astype(x.dtype)
+    return run
+
+
 def scalar_type(array: np.ndarray) -> str:
     """C++'s name of an array's type, which most texts have: ``Float``."""
     return of_numpy[array.dtype].scalar_type
@@ -100,6 +114,13 @@ _CPP_NUMBERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32
                 "float32": "float", "float64": "double", "bool": "bool"}
 
 
+@functools.cache
+def _limits(d: np.dtype) -> tuple[float, float]:
+    """The smallest and the largest number of a type."""
+    info = np.finfo(d) if d.kind == "f" else np.iinfo(d)
+    return (float(info.min), float(info.max)) if d.kind == "f" else (info.min, info.max)
+
+
 def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
     """A number in a type, as a 0-d array. (A negative whole number wraps around in an unsigned type.)
 
@@ -109,8 +130,7 @@ def number_in(value: Any, d: np.dtype, name: str = "") -> np.ndarray:
         "value cannot be converted to type uint8_t without overflow"
     """
     if value.__class__ in _NUMBERS and value and d.kind != "b" and not (d.kind == "f" and not math.isfinite(value)):
-        limits = np.finfo(d) if d.kind == "f" else np.iinfo(d)
-        low, high = (float(limits.min), float(limits.max)) if d.kind == "f" else (limits.min, limits.max)
+        low, high = _limits(d)
         if not (-high if d.kind == "u" and isinstance(value, int) else low) <= value <= high:
             raise RuntimeError(f"value cannot be converted to type {name or _CPP_NUMBERS[d.name]} without overflow")
     return np.asarray(value).astype(d)

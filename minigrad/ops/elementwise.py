@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..dtype import refuse
+from ..dtype import in_single, refuse
 from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
 from ..strides import arranged
@@ -218,6 +218,7 @@ def _power(base, exponent):
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward0", promote="same", inplace=True,
     self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (_double(exponent) * pow(self, _double(exponent) - 1)))
+@in_single
 def _pow_scalar(self, exponent):
     fits = self.dtype.kind == "f" or not isinstance(exponent, float)
     return _power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent)
@@ -287,7 +288,7 @@ def _function(name: str, kernel: Callable, doc: str, tex: str, gradient: Callabl
     def function(self):
         return kernel(self)
     function.__name__, function.__doc__ = name, doc + ", elementwise."
-    return op(*aliases, tex=tex, promote="float", inplace=True, self=gradient)(function)
+    return op(*aliases, tex=tex, promote="float", inplace=True, self=gradient)(in_single(function))
 
 
 exp = _function("exp", np.exp, "e to the power", r"e^{{{self}}}", lambda grad, result: grad * result)
@@ -334,6 +335,7 @@ sigmoid = _function("sigmoid", lambda x: 1 / (1 + np.exp(-x)), "``1 / (1 + exp(-
 @op(tex=r"{grad_output} \odot (1 - {output}^2)",
     grad_output=lambda grad, output: _tanh_backward(grad, output),
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
+@in_single
 def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
     return grad_output * (1 - output * output)
@@ -342,6 +344,7 @@ def _tanh_backward(grad_output, output):
 @op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}",
     grad_output=lambda grad, output: _sigmoid_backward(grad, output),
     output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
+@in_single
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output
@@ -507,6 +510,7 @@ def _one_type(self: np.ndarray, end: np.ndarray, weight: Any) -> None:
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self))
 @checked_by(_one_type)
+@in_single
 def lerp(self, end, weight):
     """From `input` (weight 0) to `end` (weight 1) on a straight line."""
     refuse(self, "biu", "lerp_kernel_tensor")
@@ -516,6 +520,7 @@ def lerp(self, end, weight):
 @op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
+@in_single
 def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 * tensor2``, elementwise."""
     refuse(self, "b", "addcmul_cpu_out")
@@ -525,6 +530,7 @@ def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
 @op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
+@in_single
 def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 / tensor2``, elementwise."""
     return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)

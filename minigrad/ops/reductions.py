@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..dtype import refuse, scalar_type
+from ..dtype import in_single, refuse, scalar_type
 from ..function import op, public, return_type
 from ..tensor import Tensor, check_dim, wrap
 from .choices import checked_by, isfinite, isnan, logical_not, masked_fill, where, zeros_of
@@ -127,6 +127,7 @@ def _mean_dtype(array, dtype):
 
 @op(node="MeanBackward0", tex=r"\operatorname{{mean}}({self})",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand(grad, self_sym_sizes) / self_sym_numel)
+@in_single
 def _mean_all(self, dtype=None):
     self = _mean_dtype(self, dtype)
     return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
@@ -135,6 +136,7 @@ def _mean_all(self, dtype=None):
 @op(node="MeanBackward1", tex=r"\operatorname{{mean}}_{{{dim}}}({self})", saves=("self_sym_numel",),
     self=lambda grad, self_sym_sizes, dim, keepdim:
         spread(grad, self_sym_sizes, dim, keepdim) / count_of(self_sym_sizes, dim))
+@in_single
 def _mean_dim(self, dim, keepdim, dtype=None):
     self = _mean_dtype(self, dtype)
     return _reduce(np.add, self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
@@ -232,6 +234,7 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
 @op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})",
     self=lambda grad, dim: grad if not grad.ndim or math.prod(grad.shape) < 2 or grad.shape[dim] == 1 else _backwards(cumsum, grad, dim))
 @checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumsum_out_cpu"), inplace=True)
+@in_single
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
     return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)), "cumsum_out_cpu")
@@ -255,6 +258,7 @@ def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
 @op(inplace=True, tex=r"\operatorname{{cumprod}}_{{{dim}}}({self})",
     self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
 @checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumprod_out_cpu"), inplace=True)
+@in_single
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
     return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)), "cumprod_out_cpu")
@@ -538,18 +542,21 @@ def _mean_gradient(grad: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
     self=lambda grad, self, dim, correction, keepdim: _var_gradient(grad, self, dim, correction, keepdim))
+@in_single
 def _var(self, dim, correction, keepdim):
     return _deviations(self, dim, keepdim, correction, "var")
 
 
 @op(node="StdBackward0", tex=r"\operatorname{{std}}({self})", self=lambda grad, self, dim, correction, keepdim, result:
     _std_gradient(grad, self, dim, correction, keepdim, result))
+@in_single
 def _std(self, dim, correction, keepdim):
     return np.sqrt(_deviations(self, dim, keepdim, correction, "std"))
 
 
 @op(node="VarMeanBackward0", outputs="list", tex=r"\operatorname{{var}}({self})", self=lambda grads, self, dim, correction, keepdim:
     _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], self, dim, keepdim))
+@in_single
 def _var_mean(self, dim, correction, keepdim):
     return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
@@ -557,6 +564,7 @@ def _var_mean(self, dim, correction, keepdim):
 @op(node="StdMeanBackward0", outputs=("result0", "result1"), tex=r"\operatorname{{std}}({self})",
     self=lambda grads, self, dim, correction, keepdim, result0:
     _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], self, dim, keepdim))
+@in_single
 def _std_mean(self, dim, correction, keepdim):
     return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
 
@@ -596,6 +604,7 @@ def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, resul
 
 @op(node="LinalgVectorNormBackward0", tex=r"\lVert {self} \rVert_{{{ord}}}",
     self=lambda grad, self, ord, dim, keepdim, result: _norm_gradient(grad, self, ord, dim, keepdim, result))
+@in_single
 def _vector_norm(self, ord, dim, keepdim):
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
@@ -674,6 +683,7 @@ def _shifted(array, dim, name):
 
 @op(node="SoftmaxBackward0", tex=r"\operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _softmax_backward_data(grad, result, dim))
+@in_single
 def _softmax(self, dim):
     check_dim(dim, self.ndim)
     if not self.size:
@@ -687,6 +697,7 @@ def _softmax(self, dim):
     grad_output=lambda grad, output, dim: _softmax_backward_data(grad, output, dim),
     output=lambda grad, grad_output, output, dim: grad * grad_output
     - (sum(output * grad, (dim,), True) * grad_output + grad * sum(grad_output * output, (dim,), True)))
+@in_single
 def _softmax_backward_data(grad_output, output, dim):
     product = grad_output * output
     return product - output * np.add.reduce(product, axis=dim if output.ndim else (), keepdims=True)

@@ -81,3 +81,14 @@ def squeezed_in_part(mg):
         grad, = mg.autograd.grad(y, x, mg.ones_like(y), create_graph=True)
         show(dims, y.shape, grad.shape)
     show(mg.autograd.grad(x.squeeze().sum(), x)[0].shape)
+
+
+def float16_rounded_once(mg):
+    """What is computed in several steps is rounded at the end only; the last digits stand as whole numbers."""
+    x = mg.tensor([0.3, 0.7, -1.2, 5.0, -3.0], dtype=mg.float16, requires_grad=True)
+    for name, f in {"sigmoid": lambda: x.sigmoid(), "tanh": lambda: x.tanh(), "softmax": lambda: x.softmax(0), "mean": lambda: x.mean(),
+                    "var": lambda: x.var(), "norm": lambda: x.norm(), "cumsum": lambda: x.cumsum(0), "cumprod": lambda: x.cumprod(0),
+                    "pow": lambda: x ** 3}.items():
+        y = f()
+        show(name, (y.double() * 4096).long().tolist(), (mg.autograd.grad(y.sum(), x)[0].double() * 512).long().tolist())
+    show(x.mean(dtype=mg.float32).dtype, x.cumsum(0, dtype=mg.float64).dtype, mg.var_mean(x)[0].dtype)
