@@ -265,6 +265,16 @@ def hooks_of_a_node_that_is_only_captured(mg):
         calls.clear()
 
 
+def a_node_called_by_hand(mg):
+    """What a node is called with must be tensors, one for each of its outputs; None stands for no gradient."""
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    node, several = (x * 3).grad_fn, x.unbind()[0].grad_fn
+    show(node(mg.ones(2)), node(None), several(mg.tensor(1.0), None), several(None, None))
+    for arguments in (("a",), (1.0,), (), (mg.ones(2), mg.ones(2))):
+        show(attempt(lambda: node(*arguments)))
+    show(attempt(lambda: several(mg.tensor(1.0), "b")), attempt(lambda: several(mg.tensor(1.0))))
+
+
 def prehooks_removed_while_running(mg):
     """PyTorch: test_grad_fn_prehooks_remove_hooks"""
     for remover in ["earlier", "later", "itself"]:

@@ -222,6 +222,23 @@ def saved_outputs_make_no_cycle(mg):
         gc.enable()
 
 
+def unpacked_tensors_stand_where_they_stood(mg):
+    """A leaf comes back as a leaf, a result as the result of its node, a plain tensor as a plain one."""
+    x, plain = _x(mg), mg.tensor([3.0, 4.0])
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), lambda values: mg.tensor(values)):
+        leaf, result = x * x, x.exp()
+        mixed = (result * 2) * plain
+        product = result * result
+    for node, names in ((leaf.grad_fn, ("self", "other")), (result.grad_fn, ("result",)), (mixed.grad_fn, ("other",)),
+                        (product.grad_fn, ("self",))):
+        for name in names:
+            t = getattr(node, f"_saved_{name}")
+            show(t, t.is_leaf, t.requires_grad, t.grad_fn and t.grad_fn.name(), t.output_nr)
+    first, = mg.autograd.grad((leaf + product).sum(), x, create_graph=True)
+    first.sum().backward()
+    show(first, x.grad)
+
+
 def anomaly_finds_nan(mg):
     """PyTorch: test_anomaly_detect_nan, test_anomaly_mode_no_check_nan"""
     x = mg.tensor([0.0], requires_grad=True)
