@@ -284,6 +284,11 @@ class Softplus(_Activation, function=functional.softplus, beta=1.0, threshold=20
 class Hardtanh(_Activation, function=functional.hardtanh, min_val=-1.0, max_val=1.0, inplace=False):
     """Limited to [min_val, max_val]."""
 
+    def _begin(self, arguments: dict[str, Any]) -> None:
+        super()._begin(arguments)
+        if not self.max_val > self.min_val:
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
+
 
 class Sigmoid(_Activation, function=functional.sigmoid):
     """``1 / (1 + exp(-x))``."""

@@ -229,7 +229,7 @@ class SGD(Optimizer):
             else:
                 buffer.array *= momentum
                 buffer.array += (1 - group["dampening"]) * grad
-                buffer._storage.bump()
+                buffer._storage.version += 1
             grad = grad + momentum * buffer.array if group["nesterov"] else buffer.array
         param.array -= float(group["lr"]) * grad
 
