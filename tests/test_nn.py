@@ -396,7 +396,8 @@ def case_mistakes_with_constructors(mg):
             lambda: nn.Linear(2, 3, dtype=3), lambda: nn.Linear(2, 3, dtype=mg.int64), lambda: nn.Linear(2, 3, device="foo"),
             lambda: nn.Embedding(2, "a"), lambda: nn.Embedding(wide, wide), lambda: nn.Embedding(3, 2, -4), lambda: nn.LayerNorm("a"),
             lambda: nn.LayerNorm(None), lambda: nn.BatchNorm1d(2.0), lambda: nn.Dropout("a"), lambda: nn.Dropout(2), lambda: nn.ReLU(1, 2),
-            lambda: nn.Tanh(1), lambda: nn.ELU(foo=1), lambda: nn.Hardtanh(2, 1), lambda: nn.HuberLoss(foo=1), lambda: nn.CrossEntropyLoss([1.0]),
+            lambda: nn.Tanh(1), lambda: nn.ELU(foo=1), lambda: nn.Hardtanh(2, 1), lambda: nn.HuberLoss(foo=1),
+            lambda: nn.CrossEntropyLoss([1.0]),
             lambda: nn.Parameter(mg.ones(1), "a"), lambda: nn.Parameter(3.0), lambda: nn.Parameter(mg.ones(1), True, 3)):
         show(attempt(mistake))
 
