@@ -175,6 +175,7 @@ def test_the_teacher_s_pages_are_those_of_the_lessons():
 def test_a_run_sheet_is_made_of_sentences():
     page = teacher.run_sheets()
     assert "believes:" not in page and "exit ticket* is" in page
+    assert [left for left in map(int, re.findall(r"all else (-?\d+)", page)) if left < 5] == []      # the exercises leave room
     for line in re.findall(r"^- (.*)", page, re.M):
         assert re.search(r"[.:?!`)\]}]$", line) and not re.match(r"[.,;]", line), line
 
