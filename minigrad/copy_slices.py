@@ -128,7 +128,7 @@ class AsStridedBackward0(Node):
     attribute_names = ("size", "stride", "storage_offset")
 
     def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> tuple:
-        if grad is None:
+        if grad is None or nodes[0] is None:
             return (None,)
         base, view, size = self.geometry.base, self.geometry.view, self.geometry.size
         dtype = self.dtype
