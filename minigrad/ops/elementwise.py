@@ -109,8 +109,9 @@ def _modulo(self: np.ndarray, other: np.ndarray) -> np.ndarray:
     """``np.mod``, but for a remainder of zero: that has the dividend's sign."""
     if self.dtype.kind != "f":
         return np.mod(self, other)
-    rest = np.fmod(self, other)
-    return np.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+    rest = np.mod(self, other)
+    none = rest == 0
+    return np.where(none, np.copysign(rest, self), rest) if none.any() else rest
 
 
 @op(node="FmodBackward1", scalar="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
@@ -186,8 +187,8 @@ def positive(input: Any) -> Any:
 # Powers --------------------------------------------------------------------------------------------------------------------
 
 # PyTorch computes small powers as products, NumPy calls pow: the last bits differ.
-_SMALL_POWERS = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: np.sqrt, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x),
-                 -0.5: lambda x: 1 / np.sqrt(x)}
+_SMALL_POWERS = {2: lambda x: x * x, 3: in_single(lambda x: x * x * x), 0.5: np.sqrt, -1: lambda x: 1 / x,
+                 -2: in_single(lambda x: 1 / (x * x)), -0.5: in_single(lambda x: 1 / np.sqrt(x))}
 
 
 def _double(number: Any) -> Any:
@@ -218,7 +219,6 @@ def _power(base, exponent):
 
 @op(tex="{self}^{{{exponent}}}", node="PowBackward0", promote="same", inplace=True,
     self=lambda grad, self, exponent: zeros_of(grad) if exponent == 0 else grad * (_double(exponent) * pow(self, _double(exponent) - 1)))
-@in_single
 def _pow_scalar(self, exponent):
     fits = self.dtype.kind == "f" or not isinstance(exponent, float)
     return _power(self if fits else self.astype(dtypes.get_default_dtype().numpy), exponent)
@@ -288,7 +288,8 @@ def _function(name: str, kernel: Callable, doc: str, tex: str, gradient: Callabl
     def function(self):
         return kernel(self)
     function.__name__, function.__doc__ = name, doc + ", elementwise."
-    return op(*aliases, tex=tex, promote="float", inplace=True, self=gradient)(in_single(function))
+    steps = function if isinstance(kernel, np.ufunc) else in_single(function)
+    return op(*aliases, tex=tex, promote="float", inplace=True, self=gradient)(steps)
 
 
 exp = _function("exp", np.exp, "e to the power", r"e^{{{self}}}", lambda grad, result: grad * result)
