@@ -105,7 +105,11 @@ class _Look:
             return attempt(lambda: t._version)
         if self.inference:          # what a copy of an inference tensor counts depends on how it is made
             return None
-        first = self.first_version(t) or 0
+        first = self.first_version(t)
+        if first is None:
+            first = 0
+        elif not any(t is g or t._base is not None and (t._base is g or t._base is g._base) for g, _ in self.gradients):
+            return None             # an alias: detach() shares the gradient's count, .data does not, and nothing tells which it is
         return None if not t.numel() else t._version - first if t._version >= first else t._version     # less: after .data
 
     def is_free(self, t: Any, name: str) -> bool:
