@@ -10,6 +10,7 @@ from statistics import median
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 SETUP = "%load_ext minigrad.lab\nimport minigrad as mg\nfrom minigrad import lab"
 SQUARE = "x = mg.tensor([2.0], requires_grad=True)\ny = mg.tensor([3.0])\nz = x * y\nt = z ** 2\nt.backward()"
@@ -337,8 +338,10 @@ def test_a_notebook_of_yesterday_shows_its_labs_and_says_what_to_do(labs):
     has(shown.page, lab, SILENT)
 
 
-def test_a_notebook_that_is_not_trusted_shows_its_pictures_and_keeps_the_secret(lesson, store):
-    shell = InteractiveShell.instance()
+def test_a_notebook_that_is_not_trusted_shows_its_pictures_and_keeps_the_secret(lesson, store, tmp_path):
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(ipython_dir=str(tmp_path), config=config)
     shell.run_cell(SETUP)
     shell.run_cell("%%explore\n" + SQUARE)
     gate = eval(LETTERS, shell.user_ns)
