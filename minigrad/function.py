@@ -622,6 +622,7 @@ def _apply_source(operation: Op) -> str:
     if operation.attributes:
         text += f"    {_tuple(operation.attributes)[1:-1]} = node._attributes\n"
     if "tensors" in operation.formulas:
+        text += "    if all(child is None for child in nodes):\n        return (None,) * len(nodes)\n"
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
     calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
     return text + "    return {}\n".format(_tuple(f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)))
