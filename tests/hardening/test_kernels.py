@@ -61,6 +61,10 @@ class Kernel:
     def interrupted(self, source: str, after: float) -> str:
         """Press the stop button; the name of the error that the cell ends with."""
         asked = self.start(source)
+        while True:         # a stop that comes before the cell runs stops nothing
+            message = self.client.get_iopub_msg(timeout=SECONDS)
+            if message["parent_header"].get("msg_id") == asked and message["msg_type"] == "execute_input":
+                break
         time.sleep(after)
         self.manager.interrupt_kernel()
         with pytest.raises(RuntimeError) as ended:
