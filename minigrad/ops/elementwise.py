@@ -455,6 +455,15 @@ def nan_to_num(self, nan=None, posinf=None, neginf=None):
     return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf) if self.dtype.kind == "f" else self.copy()
 
 
+_finite_in_place = Tensor.nan_to_num_
+
+
+@public(function=False)
+def nan_to_num_(self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+    """`nan_to_num` in place; whole numbers and bools are only counted as written."""
+    return _finite_in_place(self, nan, posinf, neginf) if self.array.dtype.kind == "f" else self.copy_(self)
+
+
 # Functions of two or three numbers -----------------------------------------------------------------------------------------
 
 def _over_square(x: Any, y: Any) -> Any:
