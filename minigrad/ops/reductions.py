@@ -237,7 +237,8 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
 @in_single
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
-    return _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)), "cumsum_out_cpu")
+    sums = _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)), "cumsum_out_cpu")
+    return sums + sums.dtype.type(0) if sums.ndim and sums.dtype.kind == "f" else sums      # from 0 on: -0.0 becomes 0.0
 
 
 def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
