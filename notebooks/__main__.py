@@ -360,6 +360,8 @@ def open_lessons(browser: bool, originals: bool = False) -> int:
           '"Kernel is running over TCP without encryption" is harmless: all of it stays on this computer.', flush=True)
     command = [PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", "--log-level=WARN"]
     command += [f"--LabApp.default_url=/lab/tree/{quote(first.name)}"] if found else []     # the printed address leads there too
+    # Which tabs were open is remembered with the copy: else another project's come back here, and ours there.
+    command += [] if originals else [f"--LabApp.workspaces_dir={folder / '.workspaces'}"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return run(command, folder)

@@ -83,6 +83,7 @@ def test_it_works_on_windows(on_windows, capsys):
     assert pip[1:4] == ["-m", "pip", "install"]
     assert trust[-1] == str(start.ROOT / "my_notebooks/00_first.ipynb")       # by name: no shell expands a star
     assert "--allow-root" not in lab
+    assert f"--LabApp.workspaces_dir={start.ROOT / 'my_notebooks/.workspaces'}" in lab      # other projects' tabs stay theirs
     assert start.environment()["PATH"].startswith(str(folder / "Scripts") + ";")
     commands.clear()
     assert start.main(["--no-browser"]) == 0
