@@ -125,8 +125,7 @@ def run_sheets() -> str:
             "Solutions lie in [a folder of their own](../solutions/).", "",
             "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb).", "",
             "`python3 notebooks pages` writes everything as pages (`my_notebooks/pages`) for a laptop that will not start: they need no",
-            "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.",
-            "With a network, `python -m nbconvert --to slides class_90_minutes.ipynb` makes slides of the class, too.", "",
+            "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.", "",
             "An *exit ticket* is the last task of a class: everybody mends a small program, writes the cause on a card, in one sentence,",
             "and hands it in at the door. The cards show what to say again next time.", ""]
     return "\n".join([*head, *(run_sheet(nbformat.read(path, 4)) for path in LESSONS)])
