@@ -43,7 +43,7 @@ from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
 # What a node can keep of an argument instead of the tensor itself, by the ending of its name.
 DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
-           "_dim": "{}_.ndim"}
+           "_dim": "{}_.ndim", "_dtype": "{}_.dtype"}
 
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"     # the node that only says so; it keeps those edges that are wanted
 
@@ -521,8 +521,8 @@ def _attribute(operation: Op, name: str) -> str:
     if name == "_tensors_sym_sizes":
         return "[t.shape for t in tensors_]"
     for ending, expression in DERIVED.items():
-        argument = name.removesuffix(ending)
-        if argument != name and argument in operation.tensor_params:
+        argument = name.removesuffix(ending).removeprefix("_")
+        if name.endswith(ending) and argument in operation.tensor_params:
             value = expression.format(argument)
             if ending == "_sym_strides":        # PyTorch keeps these only where a gradient may be asked for
                 value += f" if isinstance({argument}, Tensor) and {argument}.requires_grad else ()"

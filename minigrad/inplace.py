@@ -89,9 +89,8 @@ def check_inplace(tensor: Tensor, recorded: bool) -> None:
 def check_write(tensor: Tensor, array: np.ndarray, overlapping: bool = False) -> None:
     """Refuse to write an array that does not fit: wrong shape, lossy type, memory that overlaps itself (if not allowed)."""
     target = tensor.array
-    if array.shape != target.shape and np.broadcast_shapes(array.shape, target.shape) != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-                           f"{list(np.broadcast_shapes(array.shape, target.shape))}")
+    if array.shape != target.shape and (shape := np.broadcast_shapes(array.shape, target.shape)) != target.shape:
+        raise RuntimeError(reasons.broadcasts_beyond(target.shape, shape))
     check_cast(array, target)
     if not overlapping:
         check_overlap(target)

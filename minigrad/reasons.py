@@ -117,6 +117,11 @@ def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
     return None
 
 
+def broadcasts_beyond(target: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """PyTorch's text for a write of what broadcasts to more than the target."""
+    return f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
+
+
 def without_comment(line: str) -> str:
     """The code of a line."""
     try:

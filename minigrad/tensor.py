@@ -248,10 +248,15 @@ class Tensor:
                 grad = wrap(laid_out(self.array)).copy_(wrap(grad)).array
             self._grad = wrap(grad)
         else:
-            differ = reasons.sizes_differ(self._grad.array.shape, grad.shape)      # the tensor's .data was exchanged
-            if differ:
-                raise RuntimeError(differ)
-            self._grad.array[...] += grad
+            target = self._grad.array
+            if grad.shape != target.shape:      # the tensor's .data was exchanged
+                differ = reasons.sizes_differ(target.shape, grad.shape)
+                if differ:
+                    raise RuntimeError(differ)
+                shape = np.broadcast_shapes(target.shape, grad.shape)
+                if shape != target.shape:
+                    raise RuntimeError(reasons.broadcasts_beyond(target.shape, shape))
+            target[...] += grad
             self._grad._count_write()
 
     def _count_write(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import reasons
 from ..dtype import in_single, refuse
 from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
@@ -596,14 +597,22 @@ def _fill(self, value):
     return np.full_like(self, dtypes.filling(value, self.dtype))
 
 
-@op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad), src=lambda grad: grad)
+def _typed(grad: Any, dtype: np.dtype) -> Any:
+    """A gradient in the type of what it belongs to, as CopyBackwards itself sees to."""
+    if isinstance(grad, Tensor):
+        return grad if grad.array.dtype == dtype else grad._cast(dtype)
+    return grad.astype(dtype, copy=False)
+
+
+@op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad),
+    src=lambda grad, _src_dtype: _typed(grad, _src_dtype))
 def _copy(self, src, non_blocking=False):
     try:
         shape = np.broadcast_shapes(src.shape, self.shape)
     except ValueError:
         raise shape_error(self, src) from None
     if shape != self.shape:
-        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}")
+        raise RuntimeError(reasons.broadcasts_beyond(self.shape, shape))
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 

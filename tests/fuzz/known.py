@@ -25,6 +25,7 @@ KNOWN: dict[str, str] = {
         "an operation that fails has not packed its inputs yet; in PyTorch it has",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
+    r"^error [|] RecursionError: [^|]*[|] RecursionError: [^|]*$": "in which call Python's stack ended",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
 }
 
@@ -38,6 +39,8 @@ SECOND: dict[str, str] = {
 
 def reason(kind: str, lines: Sequence[str] = ()) -> str | None:
     """Why a kind of difference is known in a program, or None for a new one."""
+    if re.match(r"look\.tensors\.#(\.grad)*\.stride", kind) and any("einsum" in line for line in lines):
+        return "the memory order of einsum's gradient: PyTorch's product takes the operands the other way round"
     if kind.startswith("look.second."):
         return next((why for word, why in SECOND.items() if any(word in line for line in lines)), None)
     return next((why for pattern, why in KNOWN.items() if re.search(pattern, kind)), None)
