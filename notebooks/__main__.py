@@ -33,6 +33,7 @@ LOG = VENV / "minigrad-install.log"
 OVERRIDES = VENV / "share/jupyter/lab/settings/overrides.json"
 LEFT_BEHIND = ("__main__.py", "pages.py", "__pycache__", ".ipynb_checkpoints", "readme.svg")     # of notebooks/: no part of the lessons
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+            "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},       # run sheets, glossary
             "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}       # tomorrow a saved lab stands as it was left
 
 

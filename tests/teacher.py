@@ -122,7 +122,7 @@ def run_sheets() -> str:
             "For each lesson: its minutes for one student alone and in a class, the polls with their wrong answers and what these mean.",
             "Project the first picture, each question, and the lab at its end. A poll takes three minutes: hands, half a minute in pairs,",
             "hands again (*Count hands*, *Second vote*), *Reveal*. This page is made from the lessons by `python tests/teacher.py`.", "",
-            "Solutions lie in [a folder of their own](../solutions/).", "",
+            "Solutions lie in the folder `solutions`, beside `teacher`.", "",
             "The class of 90 minutes has [a notebook of its own](class_90_minutes.ipynb).", "",
             "`python3 notebooks pages` writes everything as pages (`my_notebooks/pages`) for a laptop that will not start: they need no",
             "kernel and no network, and what a question hides unfolds below it. *As slides*, at the top of each, turns it into slides.", "",

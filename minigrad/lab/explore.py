@@ -15,6 +15,7 @@ from IPython.display import display
 import minigrad as mg
 
 from ..picture import Figure, Recorder
+from ..picture.figure import chosen_detail
 from ..picture.model import Model
 from ..why import lines_of
 from .changes import changed_cards, changes, state
@@ -59,7 +60,7 @@ class Explorer:
     def __init__(self, program: Program, snapshot: Snapshot, outcome: Outcome, recorder: Recorder) -> None:
         self._program, self._snapshot = program, snapshot
         self._prefix = f"explore{next(_numbers)}"           # of the picture's ids
-        self._file = f"<{self._prefix}>"
+        self._file, self._detail = f"<{self._prefix}>", chosen_detail()     # a later lesson's set_detail is not this lab's
         names = [node for node in ast.walk(ast.parse(program.source)) if isinstance(node, ast.Name)]
         names.sort(key=lambda node: (node.lineno, node.col_offset))
         self._names = list(dict.fromkeys(node.id for node in names))
@@ -152,7 +153,7 @@ class Explorer:
     @property
     def figure(self) -> Figure:
         """The picture: of this program, or of the last one that ran, if this one failed."""
-        return Figure(self.model, prefix=self._prefix, caption=False)
+        return Figure(self.model, prefix=self._prefix, caption=False, detail=self._detail)
 
     @property
     def caption(self) -> str:

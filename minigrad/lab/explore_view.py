@@ -24,7 +24,8 @@ def explorer_html(view: dict[str, Any]) -> Html:
         tag("div", "Now the program runs to its end. " * view["ends"] +
             "The error under this lab is that of the cell as it is written." if view["outdated"] else "",
             class_="mg-note", key="outdated", data_outdated=view["outdated"]),
-        tag("div", "What the switch changed (dotted in the picture), and why:" if view["changed"] else "", class_="mg-note", key="heading"),
+        tag("div", ("What the switch changed" + " at the end of the walk" * (view["step"] < view["last"]) +
+                    " (dotted in the picture), and why:") if view["changed"] else "", class_="mg-note", key="heading"),
         tag("ul", *(tag("li", words(sentence), key=sentence.partition(" ")[0]) for sentence in view["changed"]),
             class_="mg-changes",
             aria_label="What changed, and why", key="changes"),

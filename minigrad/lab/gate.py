@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..picture import Figure, Recorder
+from ..picture.figure import chosen_detail
 from ..picture.program import is_tensor
 from ..reasons import RULES
 from ..why import explained, lines_of
@@ -81,7 +82,7 @@ class Gate:
         self.believes = believes
         self._snapshot = Snapshot("\n".join([self.program, *(ask.text for ask in self.asks)]), namespace)
         self.name = name or hashlib.sha1("\n".join([self.program, *asks, *options]).encode()).hexdigest()[:8]
-        self._file = f"<gate {self.name}>"
+        self._file, self._detail = f"<gate {self.name}>", chosen_detail()
         self.outcome: Outcome = run(self.program, self._snapshot, self._file, contextlib.nullcontext())
         self.answers = {ask.text: self._answer(ask) for ask in self.asks}
         self.options = [self._option(*item) for item in zip("ABCDEFGH", options.items(), strict=False)]
@@ -150,7 +151,7 @@ class Gate:
         recorder = Recorder(self._file)
         names = run(self.program + "".join(more), self._snapshot, self._file, recorder).namespace
         model = recorder.model(names | {text: names.get(f"_asked{i}") for i, text in enumerate(about) if text not in names})
-        return Figure(model, prefix=f"gate{self.name}"), [c.id for c in model.cards if c.name in about and not c.past]
+        return Figure(model, prefix=f"gate{self.name}", detail=self._detail), [c.id for c in model.cards if c.name in about and not c.past]
 
     def _answer(self, ask: Ask) -> Answer:
         """Run the program afresh, so that each question is tried alone, and ask."""

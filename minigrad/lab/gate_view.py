@@ -125,7 +125,7 @@ def _bar(gate: Gate) -> Html:
             ("vote", "Second vote", len(gate.votes) == 1 and sum(gate.votes[0].values()) > 0 and not gate.revealed,
              bool(gate.options) and gate.counting, "In a class: hands once more, after the talk"),
             ("reveal", "Reveal", gate.may_reveal and not gate.revealed, True, "What does the program say?"),
-            ("again", "Again", gate.committed or gate.revealed, True, "Forget my answer")) if there),
+            ("again", "Again", gate.committed or gate.revealed or bool(gate.votes), True, "Forget my answer, and the hands")) if there),
         class_="mg-bar", key="bar")
 
 
@@ -136,6 +136,8 @@ def _status(gate: Gate) -> str:
         return (_result(gate, right, of) if gate.committed else "") + trouble
     if gate.committed:
         return "Committed. Reveal when you are ready." + trouble
+    if gate.counting:
+        return "Type the hands for each letter; then Second vote, after the talk, or Reveal." + trouble
     if not gate.complete and not gate.options:
         left = sum(not gate.guesses.get(ask.text) for ask in gate.asks)
         return f"{left} of {of} still to answer" + trouble

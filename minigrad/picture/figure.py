@@ -26,6 +26,11 @@ _numbers = itertools.count(1)
 _default = {"detail": VERSIONS}
 
 
+def chosen_detail() -> str:
+    """What `set_detail` said last."""
+    return DETAILS[_default["detail"]]
+
+
 def set_detail(detail: str) -> None:
     """Say how much the pictures from here on show: a stage of `DETAILS`, each with all that those before it show."""
     _default["detail"] = stage(detail)
