@@ -308,7 +308,10 @@ def bring_up_to_date(folder: Path) -> list:
 
 
 def reset(names: list) -> int:
-    """Put fresh copies in the place of all lessons, or of those whose names begin so; move the old ones to ``kept``."""
+    """Put fresh copies in the place of all lessons, or of those whose names begin so; move the old ones to ``kept``.
+
+    With all of them go the answers to their questions: the next class begins anew.
+    """
     folder = work_folder()
     chosen = [path for path in lesson_files() if not names or any(path.name.startswith(name) for name in names)]
     if not chosen:
@@ -319,9 +322,10 @@ def reset(names: list) -> int:
         number += 1
     kept = kept.with_name(f"{kept.name}_{number}")
     moved = 0
-    for path in chosen:
+    answers = [] if names else [place / "answers.json" for place in sorted({path.parent for path in chosen})]
+    for path in chosen + answers:
         old = folder / path
-        if old.exists() and digest(old) != digest(NOTEBOOKS / path):
+        if old.exists() and (path in answers or digest(old) != digest(NOTEBOOKS / path)):
             (kept / path).parent.mkdir(parents=True, exist_ok=True)
             os.replace(str(old), str(kept / path))
             moved += 1

@@ -294,8 +294,11 @@ def test_a_reset_gives_fresh_copies_and_loses_nothing(start, lessons, capsys):
         (lessons / "00_first.ipynb").write_text(text, encoding="utf-8")
         assert start.main(["reset"]) == 0
         assert (lessons / "00_first.ipynb").read_text(encoding="utf-8") == "first"
+    (lessons / "answers.json").write_text("my answers", encoding="utf-8")
+    assert start.main(["reset", "00"]) == 0 and (lessons / "answers.json").exists()
+    assert start.main(["reset"]) == 0 and not (lessons / "answers.json").exists()
     kept = {name: text for name, text in inside(lessons).items() if name.startswith("kept/")}
-    assert sorted(kept.values()) == ["my first try", "my second try"]
+    assert sorted(kept.values()) == ["my answers", "my first try", "my second try"]
     assert "kept" in capsys.readouterr().out
 
 
