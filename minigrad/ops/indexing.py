@@ -255,6 +255,8 @@ def _int_index(k: Any) -> int:
     if isinstance(k, Tensor) and k.array.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     try:
+        if k.__class__ is np.bool_:         # older versions of NumPy take it for a number
+            raise TypeError
         index = k.__index__()
     except (AttributeError, TypeError):
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
