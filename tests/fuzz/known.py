@@ -30,17 +30,20 @@ KNOWN: dict[str, str] = {
 }
 
 
-# Differences in the graph of a backward pass, in programs that use an operation.
-SECOND: dict[str, str] = {
-    "atan2": "in the graph of a backward pass, what the formulas of two inputs have in common is computed for each",
-    "cumprod": "in the graph of a backward pass, gradients beside a zero are joined, not written into an empty tensor",
-}
+# The same for programs that use an operation: the pattern, the operation, and why.
+USING: list[tuple[str, str, str]] = [
+    (r"^look.second\.", "atan2", "in the graph of a backward pass, what the formulas of two inputs have in common is computed for each"),
+    (r"^look.second\.", "cumprod", "in the graph of a backward pass, gradients beside a zero are joined, not written into an empty tensor"),
+    (r"^look.tensors.#(.grad)*.stride", "einsum",
+     "the memory order of einsum's gradient: PyTorch's product takes the operands the other way round"),
+]
 
 
 def reason(kind: str, lines: Sequence[str] = ()) -> str | None:
     """Why a kind of difference is known in a program, or None for a new one."""
-    if re.match(r"look\.tensors\.#(\.grad)*\.stride", kind) and any("einsum" in line for line in lines):
-        return "the memory order of einsum's gradient: PyTorch's product takes the operands the other way round"
+    for pattern, word, why in USING:
+        if re.search(pattern, kind) and any(word in line for line in lines):
+            return why
     if kind.startswith("look.second."):
-        return next((why for word, why in SECOND.items() if any(word in line for line in lines)), None)
+        return None
     return next((why for pattern, why in KNOWN.items() if re.search(pattern, kind)), None)
