@@ -38,6 +38,26 @@ def test_nothing_but_inside_frames_is_left_alone():
     assert shorten(None) is None
 
 
+def test_an_interrupt_between_two_lines_can_be_shown():
+    code = compile("raise KeyboardInterrupt", "cell", "exec").replace(co_linetable=b"")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        exec(code)
+    last = caught.tb.tb_next
+    assert last.tb_lineno is None
+    assert shorten(last).tb_lineno == 1
+
+
+def test_an_interrupt_ends_at_the_students_line_too():
+    inside = {"__name__": "minigrad.engine"}
+    exec("def loops():\n    raise KeyboardInterrupt", inside)
+    shell = InteractiveShell(user_ns={"works": inside["loops"]})
+    install(shell)
+    with capture_output() as captured:
+        shell.run_cell("works()")
+    shown = captured.stdout + captured.stderr
+    assert "KeyboardInterrupt" in shown and "works()" in shown and "loops" not in shown
+
+
 def test_after_an_interrupt_the_grad_mode_is_what_it_was_before_the_cell():
     shell = InteractiveShell()
     install(shell)

@@ -21,7 +21,9 @@ def shorten(trace: TracebackType | None) -> TracebackType | None:
         frames.pop()
     result = None
     for frame in reversed(frames):
-        result = TracebackType(result, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+        # An interrupt can strike where the bytecode has no line, which IPython fails to show
+        line = frame.tb_lineno or frame.tb_frame.f_code.co_firstlineno
+        result = TracebackType(result, frame.tb_frame, frame.tb_lasti, line)
     return result
 
 
@@ -42,7 +44,7 @@ def install(shell: InteractiveShell) -> None:
     And after an interrupt set the grad mode to what it was before the cell: the stop button can strike just as a
     ``no_grad`` block ends, and then nothing would be recorded any more (in PyTorch too).
     """
-    shell.set_custom_exc((Exception,), _show)
+    shell.set_custom_exc((Exception, KeyboardInterrupt), _show)
     before = [state.enabled]
 
     def starts(info: Any) -> None:
