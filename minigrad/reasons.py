@@ -84,6 +84,12 @@ def is_warn_always_enabled() -> bool:
     return _warn_always[0]
 
 
+def check(holds: object, text: str | Callable[[], str], error: type[Exception] = RuntimeError) -> None:
+    """Raise unless something holds, as C++'s ``TORCH_CHECK`` does; a text that says values is made only when it is needed."""
+    if not holds:
+        raise error(text if isinstance(text, str) else text())
+
+
 def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True, key: str = "") -> None:
     """Warn the first time in a process, as PyTorch's ``TORCH_WARN_ONCE`` does; its Python part ignores `set_warn_always`.
 

@@ -15,6 +15,7 @@ from ..function import op
 from ..ops import elementwise, reductions
 from ..ops.choices import where, zeros_of
 from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, sigmoid, tanh
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor
 
@@ -31,10 +32,9 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def _invertible(slope: float, name: str, more: str = "") -> float:
     """The slope below 0: of a negative one, the result does not tell on which side its input was."""
-    if slope < 0:
-        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
-                           "caused by calling in-place forward function with a negative slope, please call out-of-place version "
-                           f"instead.{more}")
+    check(not slope < 0, lambda: f"In-place {name} backward calculation is triggered with a negative slope which is not "
+          "supported. This is caused by calling in-place forward function with a negative slope, please call "
+          f"out-of-place version instead.{more}")
     return slope
 
 
@@ -124,8 +124,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     ValueError
         "min_val cannot be greater than max_val"
     """
-    if min_val > max_val:
-        raise ValueError("min_val cannot be greater than max_val")
+    check(not min_val > max_val, "min_val cannot be greater than max_val", ValueError)
     return input._hardtanh_(min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
 
 
@@ -221,8 +220,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Source: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
-    if approximate not in ("none", "tanh"):
-        raise RuntimeError("approximate argument must be either none or tanh.")
+    check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
     return _gelu(input, approximate)
 
 

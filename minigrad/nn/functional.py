@@ -19,6 +19,7 @@ from ..ops import choices, linalg, rearranging, reductions, views
 from ..ops.choices import where, zeros_of
 from ..ops.elementwise import abs, log, sigmoid
 from ..ops.joining import broadcast_tensors
+from ..reasons import check
 from ..tensor import Tensor, wrap
 from . import activations
 from .activations import logsigmoid
@@ -90,28 +91,22 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     for place, name, value in ((1, "weight", weight), (2, "indices", input)):
         if not isinstance(value, Tensor):
             raise TypeError(f"embedding(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}")
-    if weight.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
+    check(weight.ndim == 2, "'weight' must be 2-D")
     return _embedding(weight, input, -1 if padding_idx is None else _padding_row(padding_idx, len(weight)))
 
 
 def _padding_row(padding_idx: int, rows: int) -> int:
-    if not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+    check(-rows <= padding_idx < rows, "Padding_idx must be within num_embeddings", AssertionError)
     return padding_idx % rows
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Class numbers as rows with a single 1: ``(...) -> (..., num_classes)``."""
-    if tensor.array.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if tensor.array.size and tensor.array.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if not tensor.array.size and num_classes == -1:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    check(tensor.array.dtype == np.int64, "one_hot is only applicable to index tensor of type LongTensor.")
+    check(not tensor.array.size or tensor.array.min() >= 0, "Class values must be non-negative.")
+    check(tensor.array.size or num_classes != -1, "Can not infer total number of classes from empty tensor.")
     n = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
-    if tensor.array.size and tensor.array.max() >= n:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+    check(not tensor.array.size or tensor.array.max() < n, "Class values must be smaller than num_classes.")
     return wrap(np.eye(n, dtype=np.int64)[tensor.array])
 
 
@@ -123,8 +118,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     ValueError
         "dropout probability has to be between 0 and 1, but got 1.5"
     """
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    check(not (p < 0.0 or p > 1.0), lambda: f"dropout probability has to be between 0 and 1, but got {p}", ValueError)
     if not training or p == 0 or not input.array.size:
         return input
     dtype = input.array.dtype
@@ -168,8 +162,7 @@ def _number(reduction: str, size_average: bool | None = None, reduce: bool | Non
         "avg is not a valid value for reduction"
     """
     reduction = _legacy_reduction(size_average, reduce, reduction)
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    check(reduction in _REDUCTIONS, lambda: f"{reduction} is not a valid value for reduction", ValueError)
     return _REDUCTIONS[reduction]
 
 
@@ -279,8 +272,7 @@ def _smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """The absolute error less ``beta / 2``, rounded off to a parabola below `beta`."""
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    check(not beta < 0, "smooth_l1_loss does not support negative values for beta.")
     number, (input, target) = _number(reduction, size_average, reduce), _same_shape(input, target)
     return _smooth_l1_loss(input, target, number, beta) if beta else l1_loss(input, target, reduction=reduction)
 
@@ -306,8 +298,7 @@ def _huber_loss_backward(grad_output, self, target, reduction, delta):
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half of the squared error below `delta`, a line above."""
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    check(not delta <= 0, "huber_loss does not support non-positive values for delta.")
     return _huber_loss(*_same_shape(input, target), _number(reduction), delta)
 
 
@@ -328,8 +319,7 @@ def _picks(scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ig
     if 0 <= ignore_index < classes or target.size and np.maximum.reduce(target.astype(np.uint64), axis=None) >= classes:
         kept = target != ignore_index
         wrong = kept & ((target < 0) | (target >= classes))
-        if wrong.any():
-            raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
+        check(not wrong.any(), lambda: f"Target {target[wrong].flat[0]} is out of bounds.", IndexError)
         target = np.where(kept, target, 0)
     counted = None if weight is None else weight[target]
     total = (np.count_nonzero(kept) if kept is not None else target.size) if counted is None else _count(counted, None, kept).sum()
@@ -419,10 +409,8 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 def _check_picture(sizes: tuple, places: tuple, weight: Tensor | None) -> None:
     if len(places) != 3:
         raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(places)}")
-    if places[1:] != sizes[2:]:
-        raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(places)}")
-    if weight is not None and weight.numel() != sizes[1]:
-        raise RuntimeError("weight tensor should be defined either for all or no classes")
+    check(places[1:] == sizes[2:], lambda: f"size mismatch (got input: {list(sizes)} , target: {list(places)}")
+    check(weight is None or weight.numel() == sizes[1], "weight tensor should be defined either for all or no classes")
 
 
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
@@ -480,8 +468,7 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     target=lambda grad, self, target, weight, reduction:
         _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
-    if target.dtype != self.dtype:
-        raise RuntimeError(f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
+    check(target.dtype == self.dtype, lambda: f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
     refuse(self, "biu", "binary_cross_entropy")
     for name, values in {"input": self, "target": target}.items():
         if not ((values >= 0) & (values <= 1)).all():
@@ -516,9 +503,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         "Using a target size (…) that is different to the input size (…) is deprecated. …"
     """
     number = _number(reduction, size_average, reduce)
-    if target.size() != input.size():
-        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
-                         "deprecated. Please ensure they have the same size.")
+    check(target.size() == input.size(), lambda: f"Using a target size ({target.shape}) that is different to the input "
+          f"size ({input.shape}) is deprecated. Please ensure they have the same size.", ValueError)
     return _binary_cross_entropy(input, target, weight, number)
 
 

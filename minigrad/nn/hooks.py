@@ -12,6 +12,7 @@ from typing import Any
 from ..autograd import Function
 from ..grad_mode import state
 from ..graph import HookDict, Node, RemovableHandle
+from ..reasons import check
 from ..tensor import Tensor
 
 
@@ -109,9 +110,8 @@ class Hooked:
         return _register(self._backward_hooks, hook)
 
     def _use_backward_hooks(self, full: bool) -> None:
-        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
-            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
-                               "one of them.")
+        check(self._is_full_backward_hook in (None, full), "Cannot use both regular "
+              "backward hooks and full backward hooks on a single Module. Please use only one of them.")
         self._is_full_backward_hook = full
 
 
@@ -205,9 +205,8 @@ class _FullBackward:
                           "register_full_backward_hook for more details.", stacklevel=5)
             for hook in self.hooks:
                 new = hook(self.module, self.no_grads, outputs)
-                if new is not None and not (isinstance(new, tuple) and all(g is None for g in new)):
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or None "
-                                       "for all gradients.")
+                check(new is None or isinstance(new, tuple) and all(g is None for g in new), "Backward hook for "
+                      "Modules where no input requires gradient should always return None or None for all gradients.")
             self.grad_outputs = None
         return outputs
 
@@ -225,6 +224,5 @@ def _replaced(new: Any, old: tuple, problem: str) -> tuple:
     """What a hook returned in place of some gradients, unless that was None."""
     if new is None:
         return old
-    if len(new) != len(old):
-        raise RuntimeError(f"{problem}, got {len(new)}, but expected {len(old)}")
+    check(len(new) == len(old), lambda: f"{problem}, got {len(new)}, but expected {len(old)}")
     return new

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..grad_mode import no_grad
 from ..random import Generator
+from ..reasons import check
 from ..tensor import Tensor, wrap
 
 
@@ -42,8 +43,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 @no_grad()
 def eye_(tensor: Tensor) -> Tensor:
     """Ones on the diagonal of a matrix."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    check(tensor.ndim == 2, "Only tensors with 2 dimensions are supported", ValueError)
     return tensor.copy_(wrap(np.eye(*tensor.shape, dtype=tensor.array.dtype)))
 
 
@@ -52,8 +52,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     gains = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
-    if nonlinearity not in gains:
-        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    check(nonlinearity in gains, lambda: f"Unsupported nonlinearity {nonlinearity}", ValueError)
     return gains[nonlinearity]
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import dtype as dtypes
 from ..grad_mode import no_grad
+from ..reasons import check
 from ..tensor import Tensor
 from .hooks import Hooked
 from .parameter import Parameter
@@ -69,14 +70,10 @@ class Module(Hooked):
     # Registries -------------------------------------------------------------------------------------------------------
 
     def _check_name(self, kind: str, name: str, registry: str) -> None:
-        if registry not in self.__dict__:
-            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
-        if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
-        if not name:
-            raise KeyError(f'{kind} name can\'t be empty string ""')
+        check(registry in self.__dict__, lambda: f"cannot assign {kind} before Module.__init__() call", AttributeError)
+        check(isinstance(name, str), lambda: f"{kind} name should be a string. Got {typename(name)}", TypeError)
+        check("." not in name, lambda: f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""), KeyError)
+        check(name, lambda: f'{kind} name can\'t be empty string ""', KeyError)
         if hasattr(self, name) and name not in self.__dict__[registry]:
             raise KeyError(f"attribute '{name}' already exists")
 
@@ -91,10 +88,9 @@ class Module(Hooked):
         self._check_name("parameter", name, "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
-        if param is not None and param.grad_fn:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method.")
+        check(param is None or not param.grad_fn, lambda: f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
+              f"parameters must be created explicitly. To express '{name}' as a function of another Tensor, compute "
+              "the value in the forward() method.", ValueError)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -242,11 +238,9 @@ class Module(Hooked):
         return module._member(name, Tensor if name in module._buffers else (), "a buffer")
 
     def _member(self, name: str, kind: type | tuple, what: str) -> Any:
-        if not hasattr(self, name):
-            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
+        check(hasattr(self, name), lambda: f"{self._get_name()} has no attribute `{name}`", AttributeError)
         member = getattr(self, name)
-        if not isinstance(member, kind):
-            raise AttributeError(f"`{name}` is not {what}")
+        check(isinstance(member, kind), lambda: f"`{name}` is not {what}", AttributeError)
         return member
 
     # Changing the whole tree ------------------------------------------------------------------------------------------
@@ -311,8 +305,7 @@ class Module(Hooked):
         ValueError
             "training mode is expected to be boolean"
         """
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
+        check(isinstance(mode, bool), "training mode is expected to be boolean", ValueError)
         self.training = mode
         for child in self.children():       # their own train(), which they may have overridden
             child.train(mode)
@@ -415,8 +408,7 @@ class Module(Hooked):
             problems = {"Missing": keys.missing_keys, "Unexpected": keys.unexpected_keys}
             error_msgs[:0] = [f"{what} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in found) + ". "
                               for what, found in problems.items() if found]
-        if error_msgs:
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(error_msgs))
+        check(not error_msgs, lambda: f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(error_msgs))
         return keys
 
     # Printing ---------------------------------------------------------------------------------------------------------

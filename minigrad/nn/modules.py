@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import arguments, creation
 from ..dtype import int64
+from ..reasons import check
 from ..tensor import Tensor
 from . import functional, init
 from .module import Module
@@ -70,8 +71,7 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
         """A layer whose rows are `embeddings`, in the same memory; unless `freeze`, they learn."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        check(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional", AssertionError)
         return cls(*embeddings.shape, padding_idx, _weight=embeddings).requires_grad_(not freeze)
 
     def reset_parameters(self) -> None:
@@ -157,8 +157,7 @@ class BatchNorm1d(_Normalization):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
+        check(input.ndim in (2, 3), lambda: f"expected 2D or 3D input (got {input.ndim}D input)", ValueError)
         momentum = self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -176,8 +175,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        check(not (p < 0 or p > 1), lambda: f"dropout probability has to be between 0 and 1, but got {p}", ValueError)
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
@@ -384,8 +382,7 @@ class _List(Module):
     def _key(self, idx: int) -> str:
         """The name of member `idx`, counted from the end if negative."""
         idx, keys = operator.index(idx), list(self._members)
-        if not -len(keys) <= idx < len(keys):
-            raise IndexError(f"index {idx} is out of range")
+        check(-len(keys) <= idx < len(keys), lambda: f"index {idx} is out of range", IndexError)
         return keys[idx]
 
     def __len__(self) -> int:
@@ -455,10 +452,8 @@ class Sequential(_Modules):
 
     def insert(self, index: int, module: Module) -> Sequential:
         """Add a module before another; a negative `index` counts from the end."""
-        if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
-        if not -len(self) <= index <= len(self):
-            raise IndexError(f"Index out of range: {index}")
+        check(isinstance(module, Module), lambda: f"module should be of type: {Module}", AssertionError)
+        check(-len(self) <= index <= len(self), lambda: f"Index out of range: {index}", IndexError)
         super().insert(index + len(self) if index < 0 else index, module)
         return self
 

@@ -14,6 +14,7 @@ from ..function import Operand, op
 from ..ops import reductions, views
 from ..ops.elementwise import rsqrt
 from ..ops.reductions import mean
+from ..reasons import check
 from ..tensor import Tensor, wrap
 
 
@@ -96,16 +97,14 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
         "Given normalized_shape=[2], expected input with shape [*, 2], but got input of size[2, 3]"
     """
     shape = tuple(normalized_shape)
-    if not shape:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-                           "normalized_shape = []")
+    check(shape, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
+          "got normalized_shape = []")
     for name, parameter in {"weight": weight, "bias": bias}.items():
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                                f"{list(parameter.shape)} and normalized_shape = {list(shape)}")
-    if tuple(input.shape[-len(shape):]) != shape:
-        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
-                           f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
+    check(tuple(input.shape[-len(shape):]) == shape, lambda: f"Given normalized_shape={list(shape)}, expected input "
+          f"with shape [*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
     _check_types("LayerNormKernelImpl", input, weight, bias)
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..grad_mode import no_grad
 from ..ops import cat
+from ..reasons import check
 from ..tensor import Tensor, wrap
 
 
@@ -29,10 +30,9 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     norms = np.array([np.linalg.norm(g.array.reshape(-1), order) for g in grads],
                      grads[0].array.dtype if grads else np.float32)
     total = wrap(np.asarray(np.linalg.norm(norms, order) if grads else np.float32(0)))
-    if error_if_nonfinite and not math.isfinite(total.item()):
-        raise RuntimeError(f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
-                           "To disable this error and scale the gradients by the non-finite norm anyway, set "
-                           "`error_if_nonfinite=False`")
+    check(not error_if_nonfinite or math.isfinite(total.item()), lambda: f"The total norm of order {order} for "
+          "gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
+          "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`")
     factor = min(float(max_norm) / (total.item() + 1e-6), 1.0)
     with no_grad():
         for grad in grads:
@@ -60,8 +60,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     TypeError
         "expected torch.Tensor, but got: list"
     """
-    if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+    check(isinstance(vec, Tensor), lambda: f"expected torch.Tensor, but got: {type(vec).__name__}", TypeError)
     start = 0
     for p in parameters:
         p.data = vec[start:start + p.numel()].view_as(p).data

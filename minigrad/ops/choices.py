@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import refuse, scalar_type
 from ..function import Operand, op, public, shape_error
 from ..inplace import is_expanded
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 
@@ -138,8 +139,7 @@ def _clamp_tensors(self, min, max):
 
 def _clipped(self, low, high):
     bounds = [x for x in (low, high) if x is not None]
-    if not bounds:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
     x, *bounds = dtypes.promote(self, *bounds, fitting=True)
     try:
         out = np.maximum(x, bounds[0]) if low is not None else x

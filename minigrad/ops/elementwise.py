@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import in_single, refuse
 from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .choices import checked_by, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
@@ -180,8 +181,7 @@ def neg(self):
 @public("__pos__")
 def positive(input: Any) -> Any:
     """The tensor itself."""
-    if input.array.dtype.kind == "b":
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    check(input.array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return input
 
 
@@ -611,8 +611,7 @@ def _copy(self, src, non_blocking=False):
         shape = np.broadcast_shapes(src.shape, self.shape)
     except ValueError:
         raise shape_error(self, src) from None
-    if shape != self.shape:
-        raise RuntimeError(reasons.broadcasts_beyond(self.shape, shape))
+    check(shape == self.shape, lambda: reasons.broadcasts_beyond(self.shape, shape))
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 

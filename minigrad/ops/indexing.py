@@ -14,6 +14,7 @@ from .. import reasons
 from ..arguments import typename
 from ..dtype import scalar_type
 from ..function import Operand, op, public, shape_error
+from ..reasons import check
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
 from .choices import check_mask, checked_by, masked_fill, one_number, warn_of_expanded
@@ -241,8 +242,7 @@ def _consumed(index: Any) -> int:
 
 def _index_array(k: Any) -> Any:
     array = np.array(k) if isinstance(k, np.ndarray) else np.array(_plain(k))
-    if array.dtype.kind == "O":
-        raise ValueError("Overflow when unpacking long long")
+    check(array.dtype.kind != "O", "Overflow when unpacking long long", ValueError)
     cast = array.dtype.kind == "f" or array.dtype.kind == "i" and not isinstance(k, np.ndarray)
     return array.astype(np.int64) if cast else array
 
@@ -317,8 +317,7 @@ def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str, src: np.nd
     dim = check_dim(dim, array.ndim)
     if index.size and scalar_type(index) not in ("Int", "Long"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if src is not None and src.dtype != array.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    check(src is None or src.dtype == array.dtype, lambda: f"{name}(): Expected self.dtype to be equal to src.dtype")
     if index.ndim != array.ndim and index.size and (index.ndim or 1) != (array.ndim or 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if name == "gather" else "self")
                            + " tensor")
@@ -390,8 +389,7 @@ def _scatter(self, dim, index: Tensor, src):
 @op(node="torch::autograd::NotImplemented", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
     self=lambda grad: not_implemented("aten::scatter"), src=lambda grad: not_implemented("aten::scatter"))
 def _scatter_reduce(self, dim, index: Tensor, src, reduce):
-    if reduce not in REDUCTIONS:
-        raise RuntimeError("reduce argument must be either add or multiply.")
+    check(reduce in REDUCTIONS, "reduce argument must be either add or multiply.")
     return _scattered(self, dim, index, src, REDUCTIONS[reduce].at)
 
 
@@ -497,10 +495,9 @@ def _source_fits(self, dim, index, source, name):
     if names[0] != names[1]:
         raise RuntimeError(f"{name}(): self ({names[0]}) and source ({names[1]}) must have the same scalar type" if added else
                            f"{name}(): self and source expected to have the same dtype, but got (self) {names[0]} and (source) {names[1]}")
-    if not added and sides[0] != sides[1]:
-        raise RuntimeError(f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-                           f"{' '.join(map(str, sides[0]))} at dimension {dim} and source slice shape: {' '.join(map(str, sides[1]))} "
-                           "at dimension 0.")
+    check(added or sides[0] == sides[1], lambda: f"{name}(): Source/destination tensor must have same slice shapes. "
+          f"Destination slice shape: {' '.join(map(str, sides[0]))} at dimension {dim} and source slice shape: "
+          f"{' '.join(map(str, sides[1]))} at dimension 0.")
     if index.size != counts:
         raise (RuntimeError if added else IndexError)(
             f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim){':' if added else ''} ({counts})"
@@ -570,13 +567,10 @@ def _put_accumulated(self, index: Operand, source, accumulate):
 @op(tex="{self}[{index}]", self=lambda grad, self, index: _take_backward(grad, tuple(self.shape), index))
 def take(self, index: Tensor):
     """The elements of the flattened tensor at the given indices."""
-    if index.dtype.kind not in "iu":
-        raise RuntimeError("take(): Expected a long tensor for index, but got " + scalar_type(index))
-    if self.size == 0 and index.size:
-        raise IndexError("take(): tried to take from an empty tensor")
+    check(index.dtype.kind in "iu", lambda: "take(): Expected a long tensor for index, but got " + scalar_type(index))
+    check(self.size or not index.size, "take(): tried to take from an empty tensor", IndexError)
     bad = index[(index < -self.size) | (index >= self.size)]
-    if bad.size:
-        raise IndexError("out of range: tried to access index " + f"{bad.flat[0]} on a tensor of {self.size} elements.")
+    check(not bad.size, lambda: f"out of range: tried to access index {bad.flat[0]} on a tensor of {self.size} elements.", IndexError)
     return np.take(self, index)
 
 
@@ -586,9 +580,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     if dim is None:
         return gather(reshape(input, -1), 0, reshape(indices, -1))
     dim = check_dim(dim, input.ndim)
-    if indices.ndim != input.ndim:
-        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-                           f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
+    check(indices.ndim == input.ndim, lambda: "torch.take_along_dim(): input and indices should have the same number "
+          f"of dimensions, but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
     indices = wrap(np.where(indices.array < 0, indices.array + input.shape[dim], indices.array))
     shape = np.broadcast_shapes(*(x.shape[:dim] + (1,) + x.shape[dim + 1:] for x in (input.array, indices.array)))
     sizes = [shape[:dim] + (x.shape[dim],) + shape[dim + 1:] for x in (input, indices)]
@@ -601,8 +594,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     grad_zeros(grad, np.broadcast_shapes(tuple(self.shape), tuple(mask.shape))), mask, grad))
 def masked_select(self, mask: Tensor):
     """The elements where the mask holds, as a vector."""
-    if mask.dtype.kind != "b":
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    check(mask.dtype.kind == "b", "masked_select: expected BoolTensor for mask")
     try:
         return np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape))[np.broadcast_to(
             mask, np.broadcast_shapes(self.shape, mask.shape))]
@@ -615,17 +607,13 @@ def masked_select(self, mask: Tensor):
     source=lambda grad, mask, source_sym_sizes: _masked_source(grad, mask, source_sym_sizes))
 def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
-    if mask.dtype.kind != "b":
-        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           + scalar_type(mask))
-    if self.dtype != source.dtype:
-        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got "
-                           f"{scalar_type(self)} and {scalar_type(source)}")
+    check(mask.dtype.kind == "b", lambda: "masked_scatter_ only supports boolean masks, but got mask with dtype " + scalar_type(mask))
+    check(self.dtype == source.dtype, lambda: "masked_scatter: expected self and source to have same dtypes but got "
+          f"{scalar_type(self)} and {scalar_type(source)}")
     shape = np.broadcast_shapes(self.shape, mask.shape)
     out, mask = np.array(np.broadcast_to(self, shape), order="C"), np.broadcast_to(mask, shape)
     n = int(mask.sum())
-    if n > source.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask")
+    check(n <= source.size, "Number of elements of source < number of ones in mask")
     out[mask] = source.reshape(-1)[:n]
     return out
 

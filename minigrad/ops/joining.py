@@ -11,6 +11,7 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import Size, refuse
 from ..function import op, public, shape_error
+from ..reasons import check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import logical_xor, zeros_of
 from .views import _contiguous, _sum_over, expand, flatten, narrow, reshape, select, shape_of, slice, unsqueeze, view
@@ -21,14 +22,12 @@ from .views import _contiguous, _sum_over, expand, flatten, narrow, reshape, sel
 def unbind(self, dim=0):
     """All indices along a dimension as tensors: what iteration gives. Views that refuse in-place writes."""
     dim = check_dim(dim, self.ndim)
-    if not self.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    check(self.ndim, lambda: f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     return [self[(builtins.slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])]
 
 
 def _parts_of(array: np.ndarray, dim: int, name: str = "split") -> int:
-    if not array.ndim:
-        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    check(array.ndim, lambda: f"{name} expects at least a 1-dimensional tensor")
     return check_dim(dim, array.ndim)
 
 
@@ -41,17 +40,15 @@ def _splitting(names: tuple[str, str], node: str, view: bool, doc: str) -> tuple
     def split(self, split_size, dim=0):
         dim = _parts_of(self, dim)
         size = self.shape[dim]
-        if split_size < 0:
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+        check(split_size >= 0, lambda: f"split expects split_size be non-negative, but got split_size={split_size}")
         if not split_size and size:
             raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
         return _pieces(self, dim, [(i, i + split_size) for i in range(0, builtins.max(size, 1), split_size or 1)])
 
     def with_sizes(self, split_sizes, dim=0):
         given, dim = dim, _parts_of(self, dim)
-        if any(n < 0 for n in split_sizes):
-            raise RuntimeError("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
-                               f"{list(split_sizes)}")
+        check(not any(n < 0 for n in split_sizes), lambda: "split_with_sizes expects split_sizes have only "
+              f"non-negative entries, but got split_sizes={list(split_sizes)}")
         if builtins.sum(split_sizes) != self.shape[dim]:
             raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
                                f"dimension {given}), but got split_sizes={list(split_sizes)}")
@@ -91,8 +88,7 @@ Tensor.split = _split_method
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """About equal parts along a dimension. Views that refuse in-place writes."""
     size = input.shape[_parts_of(input.array, dim, "chunk")]
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return _split(input, -(-size // chunks), dim) if size else split_with_sizes(input, (0,) * chunks, dim)
 
 
@@ -105,21 +101,18 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 @public()
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """A number of parts, or parts that end at the given indices, along a dimension. Views."""
-    if not input.ndim:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    check(input.ndim, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     size = input.shape[check_dim(dim, input.ndim)]
     if isinstance(indices_or_sections, Tensor):
-        if indices_or_sections.ndim > 1:
-            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
-                               f"tensor, but got a tensor with {indices_or_sections.ndim} dims")
+        check(indices_or_sections.ndim <= 1, lambda: "tensor_split expected tensor_indices_or_sections to be a "
+              f"zero-dimensional or one-dimensional tensor, but got a tensor with {indices_or_sections.ndim} dims")
         if indices_or_sections.dtype is not dtypes.int64:
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                                + indices_or_sections.dtype.scalar_type)
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         n = indices_or_sections
-        if n <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {n}")
+        check(n > 0, lambda: f"number of sections must be larger than 0, got {n}")
         ends = [size // n * i + builtins.min(i, size % n) for i in range(1, n)]
     else:
         ends = list(indices_or_sections)
@@ -129,10 +122,8 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 @public()
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along a dimension, `n` times; of the tensor with `prepend` before and `append` behind it."""
-    if not input.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
+    check(input.ndim, "diff expects input to be at least one-dimensional")
+    check(n >= 0, lambda: f"order must be non-negative but got {n}")
     if n == 0:
         return zeros_of(input).copy_(input)
     if prepend is not None or append is not None:
@@ -234,8 +225,7 @@ atleast_3d = atleast(3, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), 
 def _stacking(name: str, least: Callable, dim: int, doc: str) -> Callable:
     def function(tensors: Sequence[Any]) -> Any:
         tensors = least(list(tensors))
-        if not tensors:
-            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        check(tensors, lambda: f"{name} expects a non-empty TensorList")
         return cat(tensors, dim if tensors[0].ndim > dim else 0)
     function.__name__, function.__doc__ = name, f"Tensors {doc}."
     return public(method=False)(function)
@@ -258,8 +248,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
     if indexing is None:
         reasons.warn_once(reasons.MESHGRID)
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError('torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
+    check(indexing in (None, "ij", "xy"), lambda: 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors[:2] = tensors[1::-1]
@@ -341,32 +330,26 @@ def tile(input: Any, *args: Any, dims: Any = None) -> Any:
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
     """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
     if repeats is None:
-        if input.ndim != 1:
-            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        check(input.ndim == 1, "repeat_interleave only accept 1D vector as repeat")
         return wrap(_places(input.array, input.numel(), output_size))
     if dim is None:
         input, dim = flatten(input), 0
     dim = check_dim(dim, input.ndim)
     if isinstance(repeats, int):
-        if repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
+        check(repeats >= 0, "Repeats must be non-negative")
         wide = unsqueeze(input, dim + 1)
         sizes = tuple(wide.shape)
         return flatten(_contiguous(expand(wide, sizes[:dim + 1] + (repeats,) + sizes[dim + 2:])), dim, dim + 1)
-    if repeats.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if repeats.numel() not in (1, input.shape[dim]):
-        raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
-                           f"{repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
+    check(repeats.ndim <= 1, "repeats must be 0-dim or 1-dim tensor")
+    check(repeats.numel() in (1, input.shape[dim]), lambda: "repeats must have the same size as input along dim, but "
+          f"got repeats.size(0) = {repeats.numel()} and input.size({dim}) = {input.shape[dim]}")
     return input.index_select(dim, wrap(_places(repeats.array, input.shape[dim], output_size)))
 
 
 def _places(repeats: np.ndarray, n: int, output_size: int | None) -> np.ndarray:
     """Which of n slices stand in the result."""
     refuse(repeats, "bf", "repeat_interleave_cpu")
-    if (repeats < 0).any():
-        raise RuntimeError("repeats can not be negative")
+    check(not (repeats < 0).any(), "repeats can not be negative")
     places = np.repeat(np.arange(n, dtype=np.int64), repeats.astype(np.intp, copy=False))
-    if output_size is not None and output_size != len(places):
-        raise RuntimeError("allocated size does not match required size")
+    check(output_size is None or output_size == len(places), "allocated size does not match required size")
     return places

@@ -12,6 +12,7 @@ from .. import reasons
 from ..dtype import refuse, scalar_type
 from ..engine import can_sum_to
 from ..function import op, public, shape_error
+from ..reasons import check
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
 from .views import (
@@ -112,8 +113,7 @@ def _check_mm(a, b, added=None):
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))
 def bmm(self, mat2):
     """``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
-    if self.ndim != 3 or mat2.ndim != 3:
-        raise RuntimeError("batch1 must be a 3D tensor" if self.ndim != 3 else "batch2 must be a 3D tensor")
+    check(self.ndim == 3 and mat2.ndim == 3, lambda: "batch1 must be a 3D tensor" if self.ndim != 3 else "batch2 must be a 3D tensor")
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
         b, n, k = self.shape
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: "
@@ -261,8 +261,7 @@ def vdot(self, other: Tensor):
 @op(node="LinalgCrossBackward0", tex=r"{self} \times {other}", self=lambda grad, other, dim: _cross(other, grad, dim),
     other=lambda grad, self, dim: _cross(grad, self, dim))
 def _cross(self, other, dim):
-    if self.ndim != other.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    check(self.ndim == other.ndim, "linalg.cross: inputs must have the same number of dimensions.")
     sizes = [x.shape[check_dim(dim, x.ndim)] for x in (self, other)]
     if sizes != [3, 3]:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
@@ -279,8 +278,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """`linalg.cross`; without `dim`, along the first dimension of size 3."""
     if dim is None:
         warnings.warn(reasons.CROSS_DIM, stacklevel=2)
-        if 3 not in input.shape:
-            raise RuntimeError("no dimension of size 3 in input")
+        check(3 in input.shape, "no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)
     return _cross(input, other, dim)
 
@@ -306,14 +304,10 @@ def _singular(matrices: np.ndarray) -> _LinAlgError:
 @op(node="LinalgInvExBackward0", outputs=("inverse",), tex="{self}^{{-1}}",
     self=lambda grad, inverse: -matmul(transpose(inverse, -2, -1), matmul(grad, transpose(inverse, -2, -1))))
 def _inv(self):
-    if self.ndim < 2:
-        raise RuntimeError("linalg.inv: The input tensor A must have at least 2 dimensions.")
-    if self.dtype.kind != "f":
-        raise RuntimeError("linalg.inv: Expected a floating point or complex tensor as input. Got "
-                           + scalar_type(self))
-    if self.shape[-1] != self.shape[-2]:
-        raise RuntimeError("linalg.inv: A must be batches of square matrices, but they are "
-                           f"{self.shape[-2]} by {self.shape[-1]} matrices")
+    check(self.ndim >= 2, "linalg.inv: The input tensor A must have at least 2 dimensions.")
+    check(self.dtype.kind == "f", lambda: "linalg.inv: Expected a floating point or complex tensor as input. Got " + scalar_type(self))
+    check(self.shape[-1] == self.shape[-2], lambda: "linalg.inv: A must be batches of square matrices, but they are "
+          f"{self.shape[-2]} by {self.shape[-1]} matrices")
     try:
         return np.linalg.inv(self).swapaxes(-2, -1).copy().swapaxes(-2, -1)       # column by column, as LAPACK returns it
     except np.linalg.LinAlgError:
@@ -331,9 +325,8 @@ def inner(input: Any, other: Any) -> Any:
     """Sums over the last dimension of both: ``(…, k), (*, k) -> (…, *)``."""
     if not input.ndim or not other.ndim:
         return input * other
-    if input.shape[-1] != other.shape[-1]:
-        raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
-                           f"{list(input.shape)} and {list(other.shape)}")
+    check(input.shape[-1] == other.shape[-1], lambda: "inner() the last dimension must match on both input tensors "
+          f"but got shapes {list(input.shape)} and {list(other.shape)}")
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -365,8 +358,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 @op(tex=r"\operatorname{{tr}} {self}", self=lambda grad, self_sym_sizes: _trace_backward(grad, self_sym_sizes))
 def trace(self):
     """The sum of a matrix's diagonal."""
-    if self.ndim != 2:
-        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(self.ndim))
+    check(self.ndim == 2, lambda: f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return np.add.reduce(self.diagonal(), dtype=np.int64 if self.dtype.kind in "biu" else None)
 
 
@@ -377,9 +369,8 @@ def _trace_backward(grad: Any, sizes: tuple) -> Any:
 @public(method=False)
 def einsum(*args: Any) -> Any:
     """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``, as is ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
-    if len(args) < 2:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its "
-                         "subscripts list")
+    check(len(args) >= 2, "einsum(): must specify the equation string and at least one operand, or at least one "
+          "operand and its subscripts list", ValueError)
     equation, *operands = args
     if isinstance(equation, Tensor):        # dimensions by number
         names = ["".join("..." if i is ... else chr(i + (65 if i < 26 else 71)) for i in numbers) for numbers in (*args[1::2], *args[-1:])]

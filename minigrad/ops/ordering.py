@@ -7,6 +7,7 @@ import numpy as np
 
 from ..dtype import refuse
 from ..function import op, public, return_type
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import check_dim, wrap
 from .choices import positions
@@ -50,11 +51,9 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
 @op(node="TopkBackward0", outputs=("values", "indices"), tex=r"\operatorname{{topk}}({self})",
     self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
 def _topk(self, k, dim, largest):
-    if self.dtype == bool:
-        raise RuntimeError("topk does not support bool dtypes on CPU")
+    check(self.dtype != bool, "topk does not support bool dtypes on CPU")
     dim = check_dim(dim, self.ndim)
-    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
-        raise RuntimeError("selected index k out of range")
+    check(0 <= k <= (self.shape[dim] if self.ndim else 1), "selected index k out of range")
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     indices = np.take(_order(self, dim, largest), np.arange(k), dim)
@@ -108,8 +107,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs (with weights: their sums)."""
     if input.array.dtype.kind == "f":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
-    if input.ndim != 1 or (input.array < 0).any():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    check(input.ndim == 1 and not (input.array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
     return wrap(np.asarray(np.bincount(input.array, None if weights is None else weights.array, minlength),
                            np.int64 if weights is None else None))
 
@@ -130,12 +128,10 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     if sorter is not None:
         edges = np.take_along_axis(edges, sorter.array, -1)
     refuse(edges, "b", "searchsorted_out_cpu")
-    if not edges.ndim:
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
-    if edges.ndim > 1 and edges.shape[:-1] != values.shape[:-1]:
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-                           f"tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and input "
-                           f"value tensor {list(values.shape)}")
+    check(edges.ndim, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+    check(edges.ndim <= 1 or edges.shape[:-1] == values.shape[:-1], lambda: "torch.searchsorted(): boundaries tensor "
+          "should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, "
+          f"but we got boundaries tensor {list(edges.shape)} and input value tensor {list(values.shape)}")
     if edges.ndim == 1:
         found = np.searchsorted(edges, values, side)
     else:
@@ -147,8 +143,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
 @public(method=False)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Between which boundaries each value lies."""
-    if boundaries.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    check(boundaries.ndim == 1, lambda: f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
@@ -163,6 +158,5 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     """Which elements are among the test elements."""
     arrays = [np.asarray(getattr(x, "array", x)) for x in (elements, test_elements)]
     for array in arrays:
-        if array.dtype == bool:
-            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
+        check(array.dtype != bool, "Unsupported input type encountered for isin(): Bool")
     return wrap(np.isin(*arrays, assume_unique=assume_unique, invert=invert))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtype import number_in
 from ..function import op, public
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, check_dim
 from .views import _diagonal_backward, contiguous, diagonal, dims_of, shape_of
@@ -28,16 +29,14 @@ def flip(input: Any, *args: Any, dims: Any = None) -> Any:
 @public()
 def fliplr(input: Any) -> Any:
     """Columns in reverse order."""
-    if input.ndim < 2:
-        raise RuntimeError("Input must be >= 2-d.")
+    check(input.ndim >= 2, "Input must be >= 2-d.")
     return flip(input, 1)
 
 
 @public()
 def flipud(input: Any) -> Any:
     """Rows in reverse order."""
-    if input.ndim < 1:
-        raise RuntimeError("Input must be >= 1-d.")
+    check(input.ndim >= 1, "Input must be >= 1-d.")
     return flip(input, 0)
 
 
@@ -72,8 +71,7 @@ def constant_pad_nd(self, pad, value=0):
 def _roll(self, shifts, dims):
     if dims and len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if dims and not self.ndim:
-        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    check(not dims or self.ndim, lambda: f"Dimension specified as {dims[0]} but tensor has no dimensions", IndexError)
     if not (self.ndim and self.size):
         return self.copy()
     return np.ascontiguousarray(np.roll(self, shifts, [check_dim(d, self.ndim) for d in dims] or None))
@@ -83,8 +81,7 @@ def _roll(self, shifts, dims):
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Elements moved along dimensions (without `dims`, in the flattened tensor); what leaves at one end enters at the other."""
     shifts, dims = shape_of((shifts,)), shape_of((dims,))
-    if not shifts:
-        raise RuntimeError("`shifts` required")
+    check(shifts, "`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) > 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     return _roll(input, shifts, dims if 0 in input.shape else tuple(check_dim(d, input.ndim) for d in dims))
@@ -103,8 +100,7 @@ def triu(self, diagonal=0):
 
 
 def _triangle(name, kernel, array, diagonal):
-    if array.ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    check(array.ndim >= 2, lambda: f"{name}: input tensor must have at least 2 dimensions")
     return np.ascontiguousarray(kernel(array, diagonal))
 
 
@@ -113,8 +109,7 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     """Matrices that have the last dimension on a diagonal."""
     ndim, n = self.ndim + 1, self.shape[-1] + builtins.abs(offset)
     dim1, dim2 = check_dim(dim1, ndim), check_dim(dim2, ndim)
-    if dim1 == dim2:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    check(dim1 != dim2, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     sizes = list(self.shape[:-1])
     for d in sorted((dim1, dim2)):
         sizes.insert(d, n)
@@ -135,8 +130,7 @@ def diagonal_copy(self, offset=0, dim1=0, dim2=1):
 @public()
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A vector as the diagonal of a matrix; the diagonal of a matrix as a vector."""
-    if input.ndim not in (1, 2):
-        raise RuntimeError("diag(): Supports 1D or 2D tensors. Got " + f"{input.ndim}D")
+    check(input.ndim in (1, 2), lambda: f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     return diag_embed(input, diagonal) if input.ndim == 1 else diagonal_copy(input, diagonal)
 
 

@@ -13,6 +13,7 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import in_single, refuse, scalar_type
 from ..function import op, public, return_type
+from ..reasons import check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import checked_by, isfinite, isnan, logical_not, masked_fill, where, zeros_of
 from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
@@ -68,8 +69,7 @@ def _dtype(dtype: Any) -> Any:
 
 def _over_all(dim: Any, keepdim: bool) -> bool:
     """Whether a reduction was called without `dim` (``...``), which then takes no `keepdim` either."""
-    if dim is ... and keepdim:
-        raise TypeError("keepdim needs a dim")
+    check(not (dim is ... and keepdim), "keepdim needs a dim", TypeError)
     return dim is ...
 
 
@@ -338,8 +338,7 @@ def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable)
 
     def place(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         array = input.array
-        if array.dtype.kind == "b":
-            raise RuntimeError(f"arg{name}(): does not support bool input")
+        check(array.dtype.kind != "b", lambda: f"arg{name}(): does not support bool input")
         _nonempty(array, dim, f"arg{name}", IndexError)
         found = find(array, axis=None if dim is None or not array.ndim else check_dim(dim, array.ndim), keepdims=keepdim)
         return wrap(np.asarray(found, np.int64))
@@ -476,8 +475,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 @public()
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements differ by at most ``atol + rtol * |other|``."""
-    if input.dtype != other.dtype:
-        raise RuntimeError(f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
+    check(input.dtype == other.dtype, lambda: f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
@@ -515,8 +513,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
 # Spread and size -----------------------------------------------------------------------------------------------------------
 
 def _deviations(array, dim, keepdim, correction, name):
-    if array.dtype.kind != "f":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+    check(array.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     n = count_of(array.shape, dim)
     free = n - (1 if correction is None else correction)
     if free <= 0 or not array.size:
@@ -638,8 +635,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 @public()
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The p-norm of the elements; ``"fro"`` is p = 2."""
-    if p == "nuc":
-        raise NotImplementedError("minigrad has no nuclear norm")
+    check(p != "nuc", "minigrad has no nuclear norm", NotImplementedError)
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 

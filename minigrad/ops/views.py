@@ -17,6 +17,7 @@ from ..engine import can_sum_to
 from ..function import PUBLIC, op, public
 from ..grad_mode import state
 from ..inplace import check_inplace, view_of
+from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, gradient_edge, read_only
 
@@ -152,8 +153,7 @@ Tensor.view_as, Tensor.reshape_as = _view_as, _reshape_as
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one; the tensor itself if there is nothing to do."""
     start, end = check_dim(start_dim, input.ndim), check_dim(end_dim, input.ndim)
-    if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    check(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim")
     if input.ndim == 0:
         return reshape(input, 1)
     if start == end:
@@ -172,9 +172,8 @@ def ravel(input: Tensor) -> Tensor:
 def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     """One dimension as several."""
     dim, size = check_dim(dim, input.ndim), input.shape[dim]
-    if math.prod(sizes) != size and (-1 not in sizes or size % -math.prod(sizes)):
-        raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) in the "
-                           "input tensor")
+    check(math.prod(sizes) == size or -1 in sizes and not size % -math.prod(sizes), lambda: "unflatten: Provided "
+          f"sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) in the input tensor")
     return view(input, tuple(input.shape[:dim]) + infer_size(tuple(sizes), size) + tuple(input.shape[dim + 1:]))
 
 
@@ -200,8 +199,7 @@ def _permute(self, dims):
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
                            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}")
     order = [check_dim(d, self.ndim) for d in dims]
-    if len(set(order)) != len(order):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    check(len(set(order)) == len(order), "permute(): duplicate dims are not allowed.")
     return self.transpose(order)
 
 
@@ -314,8 +312,7 @@ Tensor.swapaxes_ = Tensor.swapdims_ = Tensor.transpose_
 def t_(self: Tensor) -> Tensor:
     """`t` in place: this tensor gets the new shape."""
     check_inplace(self, state.enabled and self.requires_grad)
-    if self.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    check(self.ndim <= 2, lambda: f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self._t_()
 
 
@@ -403,8 +400,7 @@ def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
         return _sum_all(self)
     if shape == sizes:
         return self
-    if not can_sum_to(shape, sizes):
-        raise RuntimeError(f"size {{{list(sizes)}}} is not expandable to size {{{list(shape)}}}.")
+    check(can_sum_to(shape, sizes), lambda: f"size {{{list(sizes)}}} is not expandable to size {{{list(shape)}}}.")
     lead = len(shape) - len(sizes)
     dims = tuple([i for i, n in enumerate(shape) if i < lead or (sizes[i - lead] == 1 and n != 1)])
     result = _sum_over(self, dims, True) if dims else self
@@ -455,19 +451,16 @@ def _slice_backward(grad_output, input_sizes, dim, start, end, step):
 @public()
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` indices from `start` along a dimension. A view."""
-    if not input.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    check(input.ndim, "narrow() cannot be applied to a 0-dim tensor.")
     size = input.shape[check_dim(dim, input.ndim)]
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
+    check(length >= 0, "narrow(): length must be non-negative.")
     if isinstance(start, Tensor) and (start.ndim or start.array.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = int(start)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     start += size if start < 0 else 0
-    if start + length > size:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    check(start + length <= size, lambda: f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return slice(input, dim, start, start + length, 1)
 
 
@@ -476,8 +469,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, as the last one. A view."""
     dim1, dim2 = check_dim(dim1, self.ndim), check_dim(dim2, self.ndim)
-    if dim1 == dim2:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    check(dim1 != dim2, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     view = self.diagonal(max(-self.size, min(offset, self.size)), dim1, dim2)
     view.flags.writeable = self.flags.writeable
     return view
@@ -499,10 +491,8 @@ def unfold(self, dimension, size, step):
     """All windows of `size` along a dimension, `step` apart, with the window as a last dimension. A view."""
     dim = check_dim(dimension, self.ndim)
     length = self.shape[dim] if self.ndim else 1
-    if size > length:
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
+    check(size <= length, lambda: f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    check(step > 0, lambda: f"step is {step} but must be > 0")
     if not self.ndim:
         return self.reshape(1)[:size]
     shape = self.shape[:dim] + ((length - size) // step + 1,) + self.shape[dim + 1:] + (size,)

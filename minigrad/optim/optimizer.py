@@ -21,6 +21,7 @@ from ..grad_mode import enable_grad, no_grad
 from ..graph import HookDict, RemovableHandle
 from ..nn.hooks import run_pre_hooks
 from ..nn.module import clear_gradients, typename
+from ..reasons import check
 from ..storage import line_outside
 from ..tensor import Tensor, wrap
 
@@ -61,8 +62,7 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         self._step_pre_hooks, self._step_post_hooks = HookDict(), HookDict()
         groups = list(params)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+        check(groups, "optimizer got an empty parameter list", ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -77,9 +77,8 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
-        if isinstance(params, set):
-            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
-                            "will change between runs. Please use a list instead.")
+        check(not isinstance(params, set), "optimizer parameters need to be organized in ordered collections, but the "
+              "ordering of tensors in sets will change between runs. Please use a list instead.", TypeError)
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [p[0] for p in params if isinstance(p, tuple)]
         if names and len(names) < len(params):
@@ -88,8 +87,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
-            if not (p.is_leaf or p.retains_grad):
-                raise ValueError("can't optimize a non-leaf Tensor")
+            check(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", ValueError)
         param_group.update({"params": params, **({"param_names": names} if names else {})})
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
@@ -191,8 +189,7 @@ def _with_hooks(step: Callable) -> Callable:
 
 
 def _check(valid: bool, what: str, value: Any) -> None:
-    if not valid:
-        raise ValueError(f"Invalid {what}: {value}")
+    check(valid, lambda: f"Invalid {what}: {value}", ValueError)
 
 
 class SGD(Optimizer):
