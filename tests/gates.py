@@ -1,10 +1,12 @@
 """Prediction gates from one source: what each answer means stands in the gate's cell; the page below it is made of that.
 
 A gate tells what its answers mean when it is revealed. Who reads a lesson where nothing runs (on GitHub, on paper) gets the same in
-the cell below the gate (``predict-1-why`` below ``gate-predict-1``): `fold` writes it, `generate` puts it there.
+the cell below the gate (``predict-1-why`` below ``gate-predict-1``): `fold` writes it, `generate` puts it there. What the cells
+behind it print would answer the question at a glance: that stays hidden until they are run.
 """
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import minigrad as mg  # noqa: E402
 from minigrad import lab  # noqa: E402
 from minigrad.lab.gate import Gate  # noqa: E402
 
+HEADING = re.compile(r"^#+ ", re.MULTILINE)
 FIRST_LINE = "# A question. Run the cell; its code holds the answer."
 
 
@@ -54,10 +57,33 @@ def fold(gate: Gate) -> str:
 
 
 def generate(notebook: NotebookNode) -> None:
-    """Write the cell below each gate from the gate."""
+    """Write the cell below each gate from the gate, and hide what would answer it until somebody runs that."""
     cells = {cell.id: cell for cell in notebook.cells}
-    for name, cell in gate_cells(notebook).items():
+    asked = gate_cells(notebook)
+    for name, cell in asked.items():
         cells[below(name)].source = fold(gate_of(cell))
+    hidden = [answer.id for name in asked for answer in answering(notebook, name)]
+    for cell in notebook.cells:
+        if asked and cell.cell_type == "code":
+            jupyter = {key: value for key, value in cell.metadata.pop("jupyter", {}).items() if key != "outputs_hidden"}
+            jupyter |= {"outputs_hidden": True} if cell.id in hidden else {}
+            cell.metadata |= {"jupyter": jupyter} if jupyter else {}
+
+
+def answering(notebook: NotebookNode, name: str) -> list[NotebookNode]:
+    """Return the cells below a gate that may answer it: those of its section, and the first one in any case.
+
+    What they store is hidden until they are run (JupyterLab shows it then by itself).
+    """
+    found: list[NotebookNode] = []
+    ended = False
+    for cell in notebook.cells[[cell.id for cell in notebook.cells].index(name) + 1:]:
+        ended |= cell.cell_type == "markdown" and bool(HEADING.search(cell.source))
+        if ended and found or re.match(r"gate-|ex\d", cell.id):
+            break
+        if cell.cell_type == "code":
+            found.append(cell)
+    return found
 
 
 def below(name: str) -> str:

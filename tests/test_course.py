@@ -73,6 +73,34 @@ def test_below_a_question_stands_what_it_says_when_revealed(path):
             assert (after.id, after.source) == (gates.below(cell.id), gates.fold(gate))
 
 
+@each_lesson
+def test_nothing_below_a_question_answers_it_before_it_is_run(path):
+    notebook = nbformat.read(path, 4)
+    places = [cell.id for cell in notebook.cells]
+    for name, gate in gates.gates(notebook).items():
+        cells = gates.answering(notebook, name)
+        assert [cell.id for cell in cells if not cell.metadata.get("jupyter", {}).get("outputs_hidden")] == []
+        between = notebook.cells[places.index(name) + 2:places.index(cells[0].id) if cells else places.index(name) + 3]
+        assert telling(gate, "\n".join(cell.source for cell in between if cell.cell_type == "markdown")) == [], name
+
+
+def telling(gate, text):
+    """Return the words of a text that answer a question: that something fails, if it does, or what is right."""
+    if any(answer.raised for answer in gate.answers.values()):
+        return re.findall(r"\b(?:error|rais|refus|fail)\w*", text)
+    right = next(option for option in gate.options if gate.is_right(option))
+    return [said for said in {right.text, *(f"`{answer}`" for answer in right.claims)} if said in text and len(said) > 3]
+
+
+def test_what_answers_a_question_would_be_found():
+    assert [cell.id for cell in gates.answering(lesson("04")[0], "gate-predict-6")] == ["lab"]
+    assert [cell.id for cell in gates.answering(lesson("05")[0], "gate-late")] == ["on-leaf", "error-retain"]
+    _, asked = lesson("00")
+    assert telling(asked["gate-no-flag"], "In this course some cells fail on purpose. Read the error.") == ["fail", "error"]
+    _, asked = lesson("05")
+    assert telling(asked["gate-late"], "It is `None`.") == ["`None`"] and telling(asked["gate-late"], "Run it.") == []
+
+
 def program_of(cell):
     """Return what a cell does, without what it prints and without the frame of a picture."""
     lines = (line.partition("  #")[0].strip() for line in cell.source.splitlines())
