@@ -142,8 +142,8 @@ def _clipped(self, low, high):
     check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
     x, *bounds = dtypes.promote(self, *bounds, fitting=True)
     try:
-        out = np.maximum(x, bounds[0]) if low is not None else x
-        return arranged(np.minimum(out, bounds[-1]) if high is not None else out, self, *bounds)
+        out = np.maximum(bounds[0], x) if low is not None else x        # of 0.0 and -0.0, NumPy keeps the second
+        return arranged(np.minimum(bounds[-1], out) if high is not None else out, self, *bounds)
     except ValueError:
         raise shape_error(x, *bounds) from None
 

@@ -429,7 +429,7 @@ def relu(self):
     """The positive part; the slope at 0 is 0."""
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    return np.maximum(self, self.dtype.type(0))
+    return np.maximum(self.dtype.type(0), self)     # of 0.0 and -0.0, NumPy keeps the second, and PyTorch x
 
 
 _BITS, _ONE = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}, np.int8(1)
@@ -552,7 +552,7 @@ def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     other=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self > other, 0))
 def maximum(self, other: Tensor):
     """The larger one, elementwise; at a tie each gets half of the gradient."""
-    return np.maximum(self, other)
+    return np.maximum(other, self)
 
 
 @op(tex=r"\min({self}, {other})", promote="same",
@@ -560,7 +560,7 @@ def maximum(self, other: Tensor):
     other=lambda grad, self, other: masked_fill(_halved_at_ties(grad, self, other), self < other, 0))
 def minimum(self, other: Tensor):
     """The smaller one, elementwise; at a tie each gets half of the gradient."""
-    return np.minimum(self, other)
+    return np.minimum(other, self)
 
 
 def _halved_at_ties(grad: Any, a: Any, b: Any) -> Any:

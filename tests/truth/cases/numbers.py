@@ -12,6 +12,15 @@ def signs_of_zero(mg):
             show(a, b, *[1 / r for r in (a % mg.tensor(b), mg.tensor(float(a)) % b, mg.tensor(float(a)).fmod(b), mg.tensor(float(a)) // b)])
 
 
+def zeros_at_a_bound(mg):
+    """Of 0.0 and -0.0 neither is larger: the result is the one that was there."""
+    x, zero = mg.tensor([-0.0, 0.0]), mg.zeros(2)
+    for y in (x, x.double()):
+        zeros = zero.to(y.dtype)
+        show(y.relu(), y.clamp(min=0), y.clamp(0, 1), y.clamp(max=0.0), y.clamp(min=zeros), mg.nn.functional.hardtanh(y, 0, 1),
+             mg.maximum(y, zeros), mg.maximum(zeros, y), mg.minimum(y, zeros), mg.minimum(zeros, y))
+
+
 def two_numbers(mg):
     """A few functions take a number for a tensor, most do not."""
     show(mg.add(1, 2), mg.sub(2, 3.5), mg.mul(True, 3), mg.div(2, 3), mg.floor_divide(5, 3), mg.div(5, 3, rounding_mode="trunc"),
