@@ -25,7 +25,7 @@ def reshaping(name: str, view: Callable, node: str) -> Callable:
 
     Memory and base stay; the shape is new, the version counts, and the view's node is the tensor's history.
     """
-    twin = OPS[name] = Op(view.op.kernel, view.op.formulas, tex=view.op.tex, node=node, view=True, inplace=True)
+    twin = OPS[name] = Op(view.op.kernel, view.op.formulas, tex=view.op.notation, node=node, view=True, inplace=True)
     twin.name = name
     operation = compile_operation(twin, forward_source)
 

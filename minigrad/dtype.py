@@ -295,6 +295,22 @@ class Size(tuple):
         return Size(super().__add__(tuple(other)))
 
 
+@functools.cache
+def return_type(name: str, fields: str) -> type[tuple]:
+    """PyTorch's named result of an operation with several outputs: a tuple that prints as ``torch.return_types.max(…)``."""
+    names = fields.split()
+
+    def __repr__(self: tuple) -> str:
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{n}={v!r}" for n, v in zip(names, self, strict=True)) + ")"
+
+    def __getattr__(self: tuple, attribute: str) -> Any:
+        raise AttributeError(f"'torch.return_types.{name}' object has no attribute '{attribute}'")
+
+    return type(name, (tuple,), {
+        "__slots__": (), "__module__": "torch.return_types", "__repr__": __repr__, "__getattr__": __getattr__,
+        "__match_args__": tuple(names), **{n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)}})
+
+
 def _limited(name: str, type: Any) -> dtype:
     if not isinstance(type, dtype) and type not in (int, float, bool):
         raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}")

@@ -35,6 +35,7 @@ from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this 
 from . import dtype as dtypes
 from . import reasons
 from .arguments import NUMBERS_AS_TENSORS
+from .dtype import in_single
 from .grad_mode import state
 from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
@@ -144,30 +145,17 @@ def public(*aliases: str, method: bool = True, function: bool = True) -> Callabl
     return place
 
 
-@functools.cache
-def return_type(name: str, fields: str) -> type[tuple]:
-    """PyTorch's named result of an operation with several outputs: a tuple that prints as ``torch.return_types.max(…)``."""
-    names = fields.split()
-
-    def __repr__(self: tuple) -> str:
-        return f"torch.return_types.{name}(\n" + ",\n".join(f"{n}={v!r}" for n, v in zip(names, self, strict=True)) + ")"
-
-    def __getattr__(self: tuple, attribute: str) -> Any:
-        raise AttributeError(f"'torch.return_types.{name}' object has no attribute '{attribute}'")
-
-    return type(name, (tuple,), {
-        "__slots__": (), "__module__": "torch.return_types", "__repr__": __repr__, "__getattr__": __getattr__,
-        **{n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)}})
-
-
 class Op:
     """A declared operation: what pictures, formulas and tests can know about it."""
 
     def __init__(self, kernel: Callable, formulas: dict[str, Callable], *, tex: str = "", node: str | None = None,
                  view: bool | str = False, inplace: bool | str = False, promote: str | None = None,
-                 outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = ()) -> None:
-        self.name, self.kernel, self.formulas, self.tex = kernel.__name__, kernel, formulas, tex
-        self.view, self.inplace, self.promote, self.outputs = view, inplace, promote, outputs
+                 outputs: tuple[str, ...] | type[tuple] | str = ("result",), saves: tuple[str, ...] = ()) -> None:
+        self.name, self.kernel, self.formulas, self.notation = kernel.__name__, kernel, formulas, tex
+        self.view, self.inplace, self.promote, self.result_type = view, inplace, promote, tuple
+        if isinstance(outputs, type):
+            self.result_type, outputs = outputs, outputs.__match_args__
+        self.outputs = outputs
         self.params, self.keyword_only, self.defaults = _parameters(kernel)
         self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar|rounded)_?$", "", self.name)     # PyTorch's name of the function
         self.several = outputs == "list" or len(outputs) > 1
@@ -183,6 +171,13 @@ class Op:
     def tensor_params(self) -> list[str]:
         """The arguments that may be tensors."""
         return [n for n in self.params if n in self.formulas or self.kernel.__annotations__.get(n) in ("Tensor", "Operand")]
+
+    @functools.cached_property
+    def tex(self) -> str:
+        """Its notation; what has none is named, with its dimension below and its tensors in parentheses."""
+        below = "_{{{dim}}}" if "dim" in self.params else ""
+        name, tensors = self.title.replace("_", r"\_"), ", ".join(f"{{{n}}}" for n in self.tensor_params)
+        return self.notation or rf"\operatorname{{{{{name}}}}}{below}({tensors})"
 
     @functools.cached_property
     def strict(self) -> list[str]:
@@ -253,7 +248,8 @@ def _parameters(function: Callable) -> tuple[list[str], list[str], dict[str, Any
 
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
-       promote: str | None = None, outputs: tuple[str, ...] | str = ("result",), saves: tuple[str, ...] = (),
+       promote: str | None = None, outputs: tuple[str, ...] | type[tuple] | str = ("result",), saves: tuple[str, ...] = (),
+       check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False,
        method: bool = True, number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
@@ -262,7 +258,7 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
     *names : str
         More names of the Tensor method: aliases, ``__mul__``, ``__rmul__`` (called with the arguments as they come).
     tex : str
-        The operation as LaTeX, with ``{argument}`` in its place.
+        The operation as LaTeX, with ``{argument}`` in its place, where it is not its name with its tensors in parentheses.
     node : str, optional
         The node's name where PyTorch's is not ``<Name>Backward0``.
     view : bool or "alias"
@@ -272,10 +268,15 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
     promote : {"same", "float"}, optional
         Elementwise: cast the tensor arguments to their common type (``"float"``: never an integer) and explain
         shapes that do not broadcast.
-    outputs : tuple of str or "list"
-        Names of several outputs, or that the kernel returns a list of any length (the formula then takes ``grads``).
+    outputs : tuple of str, return_type or "list"
+        Names of several outputs (a `return_type` names the tuple, too), or that the kernel returns a list of any length (the
+        formula then takes ``grads``).
     saves : tuple of str
         Further names that PyTorch's node shows as ``_saved_<name>`` though the formula here does not need them.
+    check, check_target : callable
+        Checks the arguments as they came, before they are cast to one type; `check_target` only those of an in-place write.
+    in_steps : bool
+        The kernel computes in several steps, and float16 is to be rounded once, at the end.
     method : bool
         Whether it is a Tensor method too; a name with a leading underscore is neither method nor function.
     number, scalar : str
@@ -287,6 +288,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
     facts: dict[str, Any] = {"tex": tex, "view": view, "promote": promote, "outputs": outputs, "saves": saves}
 
     def declare(kernel: Callable) -> Callable:
+        kernel = in_single(kernel) if in_steps else kernel
+        kernel.check, kernel.check_target = check, check_target
         operation = Op(kernel, formulas, node=node, **facts)
         if number or scalar:
             _add_number_form(operation, number or scalar, forward_source, always=not number)
@@ -317,7 +320,7 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
 def _add_number_form(operation: Op, node: str, text: Callable[[Op, str | None], str], always: bool) -> None:
     """Give an operation its form with a number as the last argument: the same kernel and formulas, but for that argument's."""
     last = [n for n in operation.params if n not in operation.keyword_only][-1]
-    form = Op(operation.kernel, {n: f for n, f in operation.formulas.items() if n != last}, node=node, tex=operation.tex,
+    form = Op(operation.kernel, {n: f for n, f in operation.formulas.items() if n != last}, node=node, tex=operation.notation,
               inplace=operation.inplace, promote=operation.promote if always else None)
     form.name = operation.name
     if form.promote:
@@ -337,6 +340,7 @@ def compile_operation(operation: Op, text: Callable[[Op, str | None], str], reje
     operation.write = source
     function = _deferred(operation.name, source, f"<op {operation.name}>", lambda: dict(
         kernel=operation.kernel, op=operation, number_form=operation.number_form, NodeClass=operation.node_class,
+        result_type=operation.result_type,
         **{f"default_{n}": v for n, v in operation.defaults.items()}))
     function.__doc__, function.__module__, function.op = operation.kernel.__doc__, operation.kernel.__module__, operation
     function.__wrapped__ = operation.kernel     # for inspect.signature and help()
@@ -421,7 +425,7 @@ def _arguments(operation: Op, reject: str | None) -> str:
     if operation.number and not operation.number_always:
         text += (f"    if formula.running and {operation.number}.__class__ in (int, float):\n"
                  f"        return number_form({first}, {operation.number})\n")
-    if hasattr(operation.kernel, "check"):
+    if operation.kernel.check:
         text += f"    kernel.check({', '.join(arrays)})\n"
     text += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
              f"    if common is None:\n        {refuse}\n"
@@ -560,7 +564,7 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     if operation.view == "alias":
         made = f"result = alias({first})"
     elif operation.several:
-        made = "result = tuple([{} for array in array])".format(
+        made = "result = result_type([{} for array in array])".format(
             f"view_of({first}, asarray(array), True)" if operation.view else "wrap(asarray(array))")
     else:
         made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
@@ -584,8 +588,8 @@ def _inplace_source(operation: Op, reject: str | None = None) -> str:
     parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
              f"check_inplace({first}, recorded)",
              _arguments(operation, reject),
-             *(_call(operation, f"kernel.{check}", operation.tensor_params)
-               for check in ("check", "check_target") if hasattr(operation.kernel, check)),
+             *(_call(operation, f"kernel.{name}", operation.tensor_params)
+               for name in ("check", "check_target") if getattr(operation.kernel, name)),
              f"check_memory({arguments})" if operation.promote else
              f"check_memory({arguments}, copies=True)" if operation.name == "_copy_" else "",
              _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]

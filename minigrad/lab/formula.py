@@ -94,8 +94,9 @@ def derivative(op: Op, argument: str, names: Mapping[str, Any]) -> str:
     parameters = formula.__code__.co_varnames[:formula.__code__.co_argcount]
     given = [names.get(p, op.defaults.get(p, rf"\mathrm{{{p}}}".replace("_", r"\_"))) for p in parameters]
     values = [Symbol(value) if isinstance(value, str) else value for value in given]
+    run = _symbolic(formula) if formula.__name__ == "<lambda>" else _twin(formula.__name__, formula)
     try:
-        return _symbol(_symbolic(formula)(*values)).tex
+        return _symbol(run(*values)).tex
     except Exception:                        # a formula may ask a symbol anything: for its shape, whether it is 0
         return ""
 
@@ -116,13 +117,13 @@ def _twin(name: str, function: Any) -> Any:
         if title in OPERATORS or title in ("div", "mm", "mv", "bmm"):
             return OPERATORS.get(title, OPERATORS["truediv" if title == "div" else "matmul"])(*args)
         op = getattr(function, "op", None)
-        if op is not None and op.tex:
+        if op is not None:
             given = dict(zip(op.params, args, strict=False)) | kwargs
             words = {p: _symbol(given.get(p, op.defaults.get(p, p))).within(ATOM if "^" in op.tex else POWER)
                      for p in op.params}
             return Symbol(op.tex.format(**words), PRODUCT if " " in op.tex and not op.tex.startswith("\\oper")
                           else ATOM)
-        if op is None and isinstance(function, FunctionType):
+        if isinstance(function, FunctionType):
             try:
                 return _symbolic(function)(*args, **kwargs)           # a helper of the formula's
             except TypeError:

@@ -42,7 +42,7 @@ _REQUEST = (" File an issue at https://github.com/pytorch/pytorch if you do requ
             "with negative slope")
 
 
-@op(inplace=True, node="LeakyReluBackward1", tex=r"\operatorname{{leaky\_relu}}({self})",
+@op(node="LeakyReluBackward1", inplace=True,
     self=lambda grad, result, negative_slope:
         _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
 def _leaky_relu(self, negative_slope=0.01):
@@ -66,7 +66,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return input._leaky_relu_(negative_slope) if inplace else _leaky_relu(input, negative_slope)
 
 
-@op(inplace=True, node="EluBackward1", tex=r"\operatorname{{elu}}({self})",
+@op(node="EluBackward1", inplace=True,
     self=lambda grad, result, alpha, scale, input_scale:
         grad * where(result <= 0, (result + _invertible(alpha, "elu") * scale) * input_scale, scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
@@ -102,8 +102,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return input._elu_(*_SELU) if inplace else _elu(input, *_SELU)
 
 
-@op(inplace=True, tex=r"\operatorname{{hardtanh}}({self})",
-    self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
+@op(inplace=True, self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
 def _hardtanh(self, min_val=-1.0, max_val=1.0):
     """Limited to [min_val, max_val]."""
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
@@ -133,8 +132,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6, inplace)
 
 
-@op(tex=r"\operatorname{{softplus}}({self})",
-    self=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold))
+@op(self=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold))
 def _softplus(self, beta, threshold):
     return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
 
@@ -202,7 +200,7 @@ def _gelu_bend(x: Any, approximate: str) -> Any:
     return 2 * slope + x * bend
 
 
-@op(tex=r"\operatorname{{gelu}}({self})", self=lambda grad, self, approximate: _gelu_backward(grad, self, approximate))
+@op(self=lambda grad, self, approximate: _gelu_backward(grad, self, approximate))
 def _gelu(self, approximate):
     return self * _gate(self, approximate)[0]
 

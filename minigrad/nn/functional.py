@@ -205,8 +205,7 @@ def _check_cast(result: np.ndarray, target: np.ndarray) -> None:
         raise RuntimeError(f"result type {scalar_type(result)} can't be cast to the desired output type {scalar_type(target)}")
 
 
-@op(tex=r"\operatorname{{mse}}({self}, {target})",
-    self=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
+@op(self=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
 def _mse_loss(self, target, reduction):
     difference = _differences(self, target, "mse_cpu")
@@ -252,8 +251,7 @@ def _rounded_slope(x: np.ndarray, width: float) -> np.ndarray:
     return np.where(np.abs(x) < width, x / width, np.sign(x))
 
 
-@op(tex=r"\operatorname{{smooth\_l1}}({self}, {target})",
-    self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
+@op(self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
 def _smooth_l1_loss(self, target, reduction, beta):
     return _reduce(_rounded(_differences(self, target, "smooth_l1_cpu"), beta), reduction)
@@ -277,8 +275,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _smooth_l1_loss(input, target, number, beta) if beta else l1_loss(input, target, reduction=reduction)
 
 
-@op(tex=r"\operatorname{{huber}}({self}, {target})",
-    self=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
+@op(self=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
     target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
 def _huber_loss(self, target, reduction, delta):
     differences = _differences(self, target, "huber_cpu")
@@ -463,8 +460,8 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     return loss * (1 - smoothing) + smooth * (smoothing / scores.shape[dim])
 
 
-@op(tex=r"\operatorname{{bce}}({self}, {target})",
-    self=lambda grad, self, target, weight, reduction: _binary_cross_entropy_backward(grad, self, target, weight, reduction),
+@op(self=lambda grad, self, target, weight, reduction:
+        _binary_cross_entropy_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, target, weight, reduction:
         _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 def _binary_cross_entropy(self, target, weight: Operand, reduction):

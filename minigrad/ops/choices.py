@@ -17,14 +17,6 @@ from ..strides import arranged
 from ..tensor import Tensor, wrap
 
 
-def checked_by(check: Callable, inplace: bool = False) -> Callable:
-    """Let a kernel's arguments be checked as they came, before they are cast to one type (`inplace`: only to write in place)."""
-    def mark(kernel: Callable) -> Callable:
-        setattr(kernel, "check_target" if inplace else "check", check)
-        return kernel
-    return mark
-
-
 def zeros_of(x: Any) -> Any:
     """Zeros in the shape and type of an array or tensor."""
     return wrap(np.zeros_like(x.array)) if isinstance(x, Tensor) else np.zeros_like(x)
@@ -32,9 +24,7 @@ def zeros_of(x: Any) -> Any:
 
 # Choices -------------------------------------------------------------------------------------------------------------------
 
-@op(node="WhereBackward0", tex=r"\operatorname{{where}}({condition}, {self}, {other})",
-    self=lambda grad, condition: where(condition, grad, 0),
-    other=lambda grad, condition: where(condition, 0, grad))
+@op(self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))
 def _where(condition: Tensor, self, other):
     self, other = dtypes.promote(self, other, fitting=True)
     try:
@@ -100,9 +90,8 @@ def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
         raise shape_error(target, mask)
 
 
-@op(node="MaskedFillBackward1", scalar="MaskedFillBackward0", inplace="overlapping", tex=r"\operatorname{{fill}}({self}, {mask}, {value})",
+@op(node="MaskedFillBackward1", inplace="overlapping", check_target=_mask_fits, scalar="MaskedFillBackward0",
     self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0))
-@checked_by(_mask_fits, inplace=True)
 def masked_fill(self, mask: Tensor, value):
     """`input` with `value` where the mask holds."""
     value = one_number(value, self, "masked_fill_")
@@ -122,9 +111,8 @@ def _bounds_fit(target: np.ndarray, *bounds: Any) -> None:
                            f"{dtypes.of_numpy[target.dtype].cpp_name}")
 
 
-@op(node="ClampBackward1", inplace=True, tex=r"\operatorname{{clamp}}({self}, {min}, {max})",
+@op(node="ClampBackward1", tex=r"\operatorname{{clamp}}({self}, {min}, {max})", inplace=True, check_target=_bounds_fit,
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0))
-@checked_by(_bounds_fit, inplace=True)
 def _clamp_numbers(self, min, max):
     return _clipped(self, min, max)
 
@@ -166,17 +154,17 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return (self._clamp_tensors_ if tensors else self._clamp_numbers_)(min, max)
 
 
-@op(node="ClampMinBackward1", scalar="ClampMinBackward0", inplace=True, tex=r"\max({self}, {min})",
-    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))
-@checked_by(_bounds_fit, inplace=True)
+@op(node="ClampMinBackward1", tex=r"\max({self}, {min})", inplace=True, check_target=_bounds_fit,
+    scalar="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0))
 def clamp_min(self, min):
     """Limited from below."""
     return _clipped(self, min, None)
 
 
-@op(node="ClampMaxBackward1", scalar="ClampMaxBackward0", inplace=True, tex=r"\min({self}, {max})",
-    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))
-@checked_by(_bounds_fit, inplace=True)
+@op(node="ClampMaxBackward1", tex=r"\min({self}, {max})", inplace=True, check_target=_bounds_fit,
+    scalar="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0))
 def clamp_max(self, max):
     """Limited from above."""
     return _clipped(self, None, max)

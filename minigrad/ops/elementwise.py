@@ -15,7 +15,7 @@ from ..inplace import check_overlap
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
-from .choices import checked_by, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
+from .choices import isfinite, logical_and, logical_or, masked_fill, where, zeros_of
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------------
 
@@ -45,19 +45,16 @@ def _no_bool(self: Any, other: Any, alpha: float = 1) -> None:
             "`logical_not()` operator instead.")
 
 
-@op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, number="SubBackward1",
-    self=lambda grad: grad,
-    other=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha)
-@checked_by(_no_bool)
+@op("__sub__", "subtract", tex="{self} - {other}", promote="same", inplace=True, check=_no_bool, number="SubBackward1",
+    self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha)
 def sub(self, other, *, alpha=1):
     """Elementwise difference, broadcasting."""
     _no_bool(self, other)
     return self - other if alpha == 1 else self - other * _factor(self, alpha)
 
 
-@op("__rsub__", tex="{other} - {self}", node="RsubBackward0", promote="same", scalar="RsubBackward1",
+@op("__rsub__", tex="{other} - {self}", promote="same", check=_no_bool, scalar="RsubBackward1",
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha, other=lambda grad: grad)
-@checked_by(_no_bool)
 def _rsub(self, other, *, alpha=1):
     """``other - alpha * self``, elementwise: what ``1 - x`` calls."""
     _no_bool(self, other)
@@ -116,8 +113,8 @@ def _modulo(self: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where(none, np.copysign(rest, self), rest) if none.any() else rest
 
 
-@op(node="FmodBackward1", scalar="FmodBackward0", tex=r"\operatorname{{fmod}}({self}, {other})", promote="same", inplace=True,
-    self=lambda grad: grad, other=lambda grad, self, other: -grad * _div_rounded(self, other, "trunc"))
+@op(node="FmodBackward1", promote="same", inplace=True, scalar="FmodBackward0", self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * _div_rounded(self, other, "trunc"))
 def fmod(self, other):
     """The remainder of division, with the sign of the dividend."""
     return _whole_quotient(self, other, np.fmod, "fmod_cpu")
@@ -334,19 +331,17 @@ sigmoid = _function("sigmoid", lambda x: 1 / (1 + np.exp(-x)), "``1 / (1 + exp(-
                     lambda grad, result: _sigmoid_backward(grad, result))
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}^2)",
+@op(tex=r"{grad_output} \odot (1 - {output}^2)", in_steps=True,
     grad_output=lambda grad, output: _tanh_backward(grad, output),
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
-@in_single
 def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
     return grad_output * (1 - output * output)
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}",
+@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True,
     grad_output=lambda grad, output: _sigmoid_backward(grad, output),
     output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
-@in_single
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output
@@ -472,8 +467,7 @@ def _over_square(x: Any, y: Any) -> Any:
     return masked_fill(reciprocal(square), square == 0, 0)
 
 
-@op("arctan2", tex=r"\operatorname{{atan2}}({self}, {other})", promote="float", inplace=True,
-    self=lambda grad, self, other: grad * other * _over_square(self, other),
+@op("arctan2", promote="float", inplace=True, self=lambda grad, self, other: grad * other * _over_square(self, other),
     other=lambda grad, self, other: grad * neg(self) * _over_square(self, other))
 def atan2(self, other: Tensor):
     """The angle of the point (other, self), in radians."""
@@ -517,31 +511,27 @@ def _one_type(self: np.ndarray, end: np.ndarray, weight: Any) -> None:
         raise operand_error(error, self, end, weight) from None
 
 
-@op(node="LerpBackward1", scalar="LerpBackward0", promote="same", inplace=True, tex=r"{self} + {weight} ({end} - {self})",
-    self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self))
-@checked_by(_one_type)
-@in_single
+@op(node="LerpBackward1", tex=r"{self} + {weight} ({end} - {self})", promote="same", inplace=True, check=_one_type,
+    in_steps=True, scalar="LerpBackward0", self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight, weight=lambda grad, self, end: grad * (end - self))
 def lerp(self, end, weight):
     """From `input` (weight 0) to `end` (weight 1) on a straight line."""
     refuse(self, "biu", "lerp_kernel_tensor")
     return np.where(np.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
 
 
-@op(promote="same", inplace=True, tex=r"{self} + {value} {tensor1} \odot {tensor2}",
+@op(tex=r"{self} + {value} {tensor1} \odot {tensor2}", promote="same", inplace=True, in_steps=True,
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
-@in_single
 def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 * tensor2``, elementwise."""
     refuse(self, "b", "addcmul_cpu_out")
     return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
 
 
-@op(promote="same", inplace=True, tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}",
+@op(tex=r"{self} + {value} \frac{{{tensor1}}}{{{tensor2}}}", promote="same", inplace=True, in_steps=True,
     self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)))
-@in_single
 def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """``self + value * tensor1 / tensor2``, elementwise."""
     return self + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
@@ -567,7 +557,7 @@ def _halved_at_ties(grad: Any, a: Any, b: Any) -> Any:
     return where(a == b, grad / 2, grad)
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True, promote="same", tex=r"\operatorname{{heaviside}}({self}, {values})",
+@op(node="torch::autograd::NotImplemented", promote="same", inplace=True,
     self=lambda grad: not_implemented("aten::heaviside"), values=lambda grad: not_implemented("aten::heaviside"))
 def heaviside(self, values: Tensor):
     """0 below 0, 1 above, and at 0 what `values` says."""
@@ -576,7 +566,7 @@ def heaviside(self, values: Tensor):
 
 # Writing -------------------------------------------------------------------------------------------------------------------
 
-@op(node="ZeroBackward0", inplace="overlapping", self=lambda grad: zeros_of(grad))
+@op(inplace="overlapping", self=lambda grad: zeros_of(grad))
 def _zero(self):
     """Set all elements to zero, in place."""
     return np.zeros_like(self)
@@ -588,8 +578,8 @@ def _filled_once(target: np.ndarray, value: Any) -> None:
         check_overlap(target)
 
 
-@op(node="FillBackward3", scalar="FillBackward2", inplace="overlapping", self=lambda grad: zeros_of(grad), value=lambda grad: grad)
-@checked_by(_filled_once, inplace=True)
+@op(node="FillBackward3", inplace="overlapping", check_target=_filled_once, scalar="FillBackward2",
+    self=lambda grad: zeros_of(grad), value=lambda grad: grad)
 def _fill(self, value):
     """Set all elements to a number or a 0-d tensor."""
     if np.ndim(value):

@@ -17,7 +17,7 @@ from ..function import Operand, op, public, shape_error
 from ..reasons import check
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
-from .choices import check_mask, checked_by, masked_fill, one_number, warn_of_expanded
+from .choices import check_mask, masked_fill, one_number, warn_of_expanded
 from .elementwise import not_implemented
 from .joining import cat
 from .views import _alias, broadcast_to, check_storage, expand, reshape, select, slice, unsqueeze, view
@@ -30,7 +30,7 @@ def _array_index(indices: tuple) -> tuple:
     return tuple(builtins.slice(None) if i is None else getattr(i, "array", i) for i in indices)
 
 
-@op(node="IndexBackward0", tex="{self}[{indices}]",
+@op(tex="{self}[{indices}]",
     self=lambda grad, self_sym_sizes, indices: _index_put_impl(grad_zeros(grad, self_sym_sizes), indices, grad, True))
 def _index(self, indices: Operand):
     return _laid_out(np.array(_checked(self, indices), order="C"), self, indices)
@@ -110,10 +110,10 @@ def _refuse_values(values: np.ndarray, shape: tuple) -> None:
                            f"shape {list(shape)}")
 
 
-@op(node="IndexPutBackward0", inplace="overlapping", tex="{self}",
-    self=lambda grad, indices, accumulate: grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
+@op(tex="{self}", inplace="overlapping", check_target=_put_fits,
+    self=lambda grad, indices, accumulate:
+        grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
     values=lambda grad, indices: _index(grad, indices))
-@checked_by(_put_fits, inplace=True)
 def _index_put(self, indices: Operand, values, accumulate):
     out = arranged(self.copy(order="K"), self)
     try:
@@ -138,8 +138,7 @@ def _index_put(self, indices: Operand, values, accumulate):
     return out
 
 
-@op(node="IndexPutImplBackward0", tex="{self}",
-    saves=("accumulate",), self=lambda grad: grad, values=lambda grad, indices: _index(grad, indices))
+@op(tex="{self}", saves=("accumulate",), self=lambda grad: grad, values=lambda grad, indices: _index(grad, indices))
 def _index_put_impl(self, indices: Operand, values, accumulate):
     return _index_put(self, indices, values, accumulate)
 
@@ -349,7 +348,7 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
     return tuple(index if d == dim else np.arange(n).reshape(-1, *(1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape))
 
 
-@op(saves=("sparse_grad",), tex=r"\operatorname{{gather}}({self}, {index})",
+@op(saves=("sparse_grad",),
     self=lambda grad, self, dim, index: scatter_add(grad_zeros(grad, tuple(self.shape)), dim, index, grad))
 def gather(self, dim, index: Tensor, *, sparse_grad=False):
     """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
@@ -380,14 +379,14 @@ def _put(out, place, values):
     out[place] = values
 
 
-@op(node="ScatterBackward0", scalar="ScatterBackward1", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
-    self=lambda grad, dim, index: scatter(grad, dim, index, 0.0), src=lambda grad, dim, index: gather(grad, dim, index))
+@op(inplace=True, scalar="ScatterBackward1", self=lambda grad, dim, index: scatter(grad, dim, index, 0.0),
+    src=lambda grad, dim, index: gather(grad, dim, index))
 def _scatter(self, dim, index: Tensor, src):
     return _scattered(self, dim, index, src, _put)
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True, tex=r"\operatorname{{scatter}}({self}, {index}, {src})",
-    self=lambda grad: not_implemented("aten::scatter"), src=lambda grad: not_implemented("aten::scatter"))
+@op(node="torch::autograd::NotImplemented", inplace=True, self=lambda grad: not_implemented("aten::scatter"),
+    src=lambda grad: not_implemented("aten::scatter"))
 def _scatter_reduce(self, dim, index: Tensor, src, reduce):
     check(reduce in REDUCTIONS, "reduce argument must be either add or multiply.")
     return _scattered(self, dim, index, src, REDUCTIONS[reduce].at)
@@ -421,8 +420,7 @@ def _warn_of_reduce(src: Any) -> None:
         reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=5)
 
 
-@op(inplace=True, tex=r"\operatorname{{scatter\_add}}({self}, {index}, {src})",
-    self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
+@op(inplace=True, self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
 def scatter_add(self, dim, index: Tensor, src: Tensor):
     """A copy with ``out[index[i][j]][j] += src[i][j]`` (for dim 0); several indices at one place add up."""
     return _scattered(self, dim, index, src, np.add.at)
@@ -512,10 +510,9 @@ def _selected(grad: Any, dim: int, index: Any, source: Any) -> Any:
     return expand(index_select(grad, dim, index), tuple(source.shape)) if source.ndim else index_select(grad, dim, index.squeeze(0))
 
 
-@op(inplace=True, tex=r"\operatorname{{index\_add}}({self}, {index}, {source})",
-    self=lambda grad: grad,
-    source=lambda grad, dim, index, source, source_dim, alpha: _selected(grad, dim, index, source) if alpha == 1 else
-        _selected(grad, dim, index, source) * alpha)
+@op(inplace=True, self=lambda grad: grad,
+    source=lambda grad, dim, index, source, source_dim, alpha:
+        _selected(grad, dim, index, source) if alpha == 1 else _selected(grad, dim, index, source) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
     place, out = _rows(self, dim, index, "index_add_", source), self.copy()
@@ -524,8 +521,7 @@ def index_add(self, dim, index: Tensor, source, *, alpha=1):
     return out
 
 
-@op(inplace=True, tex=r"\operatorname{{index\_copy}}({self}, {index}, {source})",
-    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+@op(inplace=True, self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     source=lambda grad, dim, index, source, source_dim: _selected(grad, dim, index, source))
 def index_copy(self, dim, index: Tensor, source):
     """A copy with slices replaced at the given indices along a dimension."""
@@ -534,10 +530,10 @@ def index_copy(self, dim, index: Tensor, source):
     return out
 
 
-@op(node="IndexFillBackward1", scalar="IndexFillBackward0", inplace="overlapping",
+@op(node="IndexFillBackward1", inplace="overlapping",
+    check_target=lambda target, *given: warn_of_expanded(target, "index_fill_"), scalar="IndexFillBackward0",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     value=lambda grad, dim, index: index_select(grad, dim, _without_repeats(index)))
-@checked_by(lambda target, *given: warn_of_expanded(target, "index_fill_"), inplace=True)
 def index_fill(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
     value = one_number(value, self, "index_fill_")
@@ -602,8 +598,7 @@ def masked_select(self, mask: Tensor):
         raise shape_error(mask, self) from None
 
 
-@op(inplace=True, tex=r"\operatorname{{scatter}}({self}, {mask}, {source})",
-    self=lambda grad, mask: masked_fill(grad, mask, 0),
+@op(inplace=True, self=lambda grad, mask: masked_fill(grad, mask, 0),
     source=lambda grad, mask, source_sym_sizes: _masked_source(grad, mask, source_sym_sizes))
 def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
@@ -627,8 +622,13 @@ def _masked_source(grad: Any, mask: Any, sizes: tuple) -> Any:
 
 # Where values were taken from -----------------------------------------------------------------------------------------------
 
-def select_gradient(grad: Any, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool = True) -> Any:
-    """Zeros with the gradient where a reduction or an ordering took its values from."""
+def put_back(grad: Any, dim: int, indices: Any, self_sym_sizes: tuple) -> Any:
+    """Zeros with the gradient where an ordering took its values from."""
+    return scatter(grad_zeros(grad, self_sym_sizes), dim, indices, grad)
+
+
+def select_gradient(grad: Any, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
+    """The same of a reduction."""
     if not keepdim and len(self_sym_sizes):
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter(grad_zeros(grad, self_sym_sizes), dim, indices, grad)
+    return put_back(grad, dim, indices, self_sym_sizes)

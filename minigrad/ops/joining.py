@@ -139,8 +139,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 # Joining -------------------------------------------------------------------------------------------------------------------
 
-@op(node="CatBackward0", tex=r"\operatorname{{cat}}({tensors})",
-    tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
+@op(tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
 def _cat(tensors, dim):
     for i, x in enumerate(tensors):
         if not x.ndim:
@@ -190,8 +189,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     return _cat(_sequence(tensors, "cat"), dim)
 
 
-@op(node="StackBackward0", tex=r"\operatorname{{stack}}({tensors})",
-    tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
+@op(tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
 def _stack(tensors, dim):
     dim = check_dim(dim, tensors[0].ndim + 1)
     for i, x in enumerate(tensors):
@@ -302,8 +300,7 @@ def _unrepeated(grad: Any, repeats: tuple, sizes: tuple) -> Any:
 
 # Repeating -----------------------------------------------------------------------------------------------------------------
 
-@op(node="RepeatBackward0", tex=r"\operatorname{{repeat}}({self})",
-    self=lambda grad, self_sym_sizes, repeats: _unrepeated(grad, repeats, self_sym_sizes))
+@op(self=lambda grad, self_sym_sizes, repeats: _unrepeated(grad, repeats, self_sym_sizes))
 def _repeat(self, repeats):
     if len(repeats) < self.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")

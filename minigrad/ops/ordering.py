@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import refuse
-from ..function import op, public, return_type
+from ..dtype import refuse, return_type
+from ..function import op, public
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import check_dim, wrap
 from .choices import positions
-from .indexing import select_gradient
+from .indexing import put_back
 
 
 def _order(array, dim, descending):
@@ -22,14 +22,12 @@ def _order(array, dim, descending):
     return array.shape[dim] - 1 - np.flip(order, dim) if descending else order
 
 
-@op(node="SortBackward1", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
-    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+@op(node="SortBackward1", outputs=return_type("sort", "values indices"), self=put_back)
 def _sort_stable(self, dim, descending):
     return _sort(self, dim, descending)
 
 
-@op(node="SortBackward0", outputs=("values", "indices"), tex=r"\operatorname{{sort}}({self})",
-    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
+@op(outputs=return_type("sort", "values indices"), self=put_back)
 def _sort(self, dim, descending):
     indices = _order(self, check_dim(dim, self.ndim), descending)
     values = np.take_along_axis(self, indices, dim) if self.ndim else self.copy()
@@ -39,7 +37,7 @@ def _sort(self, dim, descending):
 @public()
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> tuple:
     """The elements in order along a dimension, and where they were: ``(values, indices)``; equal ones keep their order."""
-    return return_type("sort", "values indices")((_sort if stable is None else _sort_stable)(input, dim, descending))
+    return (_sort if stable is None else _sort_stable)(input, dim, descending)
 
 
 @public()
@@ -48,9 +46,9 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
     return sort(input, dim, descending)[1]
 
 
-@op(node="TopkBackward0", outputs=("values", "indices"), tex=r"\operatorname{{topk}}({self})",
-    self=lambda grad, dim, indices, self_sym_sizes: select_gradient(grad, dim, indices, self_sym_sizes))
-def _topk(self, k, dim, largest):
+@op(outputs=return_type("topk", "values indices"), self=put_back)
+def topk(self, k, dim=-1, largest=True, sorted=True):
+    """The k largest (or smallest) elements along a dimension, in order, and where they were."""
     check(self.dtype != bool, "topk does not support bool dtypes on CPU")
     dim = check_dim(dim, self.ndim)
     check(0 <= k <= (self.shape[dim] if self.ndim else 1), "selected index k out of range")
@@ -58,12 +56,6 @@ def _topk(self, k, dim, largest):
         return self.copy(), np.zeros((), np.int64)
     indices = np.take(_order(self, dim, largest), np.arange(k), dim)
     return np.take_along_axis(self, indices, dim), indices
-
-
-@public()
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple:
-    """The k largest (or smallest) elements along a dimension, in order, and where they were."""
-    return return_type("topk", "values indices")(_topk(input, k, dim, largest))
 
 
 @public()
@@ -78,20 +70,15 @@ def _no_derivative(name: str) -> None:
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
-def _found(values, inverse, counts):
+@op(node="Unique2Backward0", outputs=("output", "inverse_indices", "counts"), self=lambda grad: _no_derivative("_unique2"))
+def _unique(self, dim=None):
+    values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim)
     return values, inverse.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
 
 
-@op(node="Unique2Backward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}({self})",
-    self=lambda grad: _no_derivative("_unique2"))
-def _unique(self):
-    return _found(*np.unique(self, return_inverse=True, return_counts=True))
-
-
-@op(node="UniqueDimBackward0", outputs=("output", "inverse_indices", "counts"), tex=r"\operatorname{{unique}}_{{{dim}}}({self})",
-    self=lambda grad: _no_derivative("unique_dim"))
+@op(outputs=("output", "inverse_indices", "counts"), self=lambda grad: _no_derivative("unique_dim"))
 def _unique_dim(self, dim):
-    return _found(*np.unique(self, return_inverse=True, return_counts=True, axis=dim))
+    return _unique(self, dim)
 
 
 @public()
@@ -105,8 +92,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 @public()
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs (with weights: their sums)."""
-    if input.array.dtype.kind == "f":
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
+    refuse(input.array, "f", "bincount_cpu")
     check(input.ndim == 1 and not (input.array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
     return wrap(np.asarray(np.bincount(input.array, None if weights is None else weights.array, minlength),
                            np.int64 if weights is None else None))

@@ -15,7 +15,7 @@ from ..tensor import Tensor, check_dim
 from .views import _diagonal_backward, contiguous, diagonal, dims_of, shape_of
 
 
-@op(tex=r"\operatorname{{flip}}({self})", self=lambda grad, dims: flip(grad, dims))
+@op(self=lambda grad, dims: flip(grad, dims))
 def _flip(self, dims):
     return arranged(np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K"), self)
 
@@ -40,7 +40,7 @@ def flipud(input: Any) -> Any:
     return flip(input, 0)
 
 
-@op(tex=r"\operatorname{{rot90}}({self})", self=lambda grad, k, dims: rot90(grad, -k, dims))
+@op(self=lambda grad, k, dims: rot90(grad, -k, dims))
 def rot90(self, k=1, dims=(0, 1)):
     """Turned by `k` right angles in the plane of two dimensions."""
     if len(dims) != 2 or self.ndim < 2:
@@ -54,7 +54,7 @@ def rot90(self, k=1, dims=(0, 1)):
     return _flip(self, (dims[k == 1],)).swapaxes(*dims)
 
 
-@op(tex=r"\operatorname{{pad}}({self})", self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))
+@op(self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))
 def constant_pad_nd(self, pad, value=0):
     """A number around the tensor: `pad` counts before and after the last dimension, then those of the one before; negative ones cut."""
     if len(pad) % 2 or len(pad) > 2 * self.ndim:
@@ -67,7 +67,7 @@ def constant_pad_nd(self, pad, value=0):
                                        constant_values=number_in(value, self.dtype)))
 
 
-@op(tex=r"\operatorname{{roll}}({self})", self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
+@op(self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
 def _roll(self, shifts, dims):
     if dims and len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
@@ -87,13 +87,13 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     return _roll(input, shifts, dims if 0 in input.shape else tuple(check_dim(d, input.ndim) for d in dims))
 
 
-@op(inplace="overlapping", tex=r"\operatorname{{tril}}({self})", self=lambda grad, diagonal: tril(grad, diagonal))
+@op(inplace="overlapping", self=lambda grad, diagonal: tril(grad, diagonal))
 def tril(self, diagonal=0):
     """The lower triangle of matrices, zeros above the diagonal."""
     return _triangle("tril", np.tril, self, diagonal)
 
 
-@op(inplace="overlapping", tex=r"\operatorname{{triu}}({self})", self=lambda grad, diagonal: triu(grad, diagonal))
+@op(inplace="overlapping", self=lambda grad, diagonal: triu(grad, diagonal))
 def triu(self, diagonal=0):
     """The upper triangle of matrices, zeros below the diagonal."""
     return _triangle("triu", np.triu, self, diagonal)
@@ -104,7 +104,7 @@ def _triangle(name, kernel, array, diagonal):
     return np.ascontiguousarray(kernel(array, diagonal))
 
 
-@op(tex=r"\operatorname{{diag}}({self})", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+@op(self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     """Matrices that have the last dimension on a diagonal."""
     ndim, n = self.ndim + 1, self.shape[-1] + builtins.abs(offset)
@@ -120,7 +120,7 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     return out
 
 
-@op(node="DiagonalBackward0_copy", tex=r"\operatorname{{diag}}({self})",
+@op(node="DiagonalBackward0_copy",
     self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
 def diagonal_copy(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, in memory of its own."""

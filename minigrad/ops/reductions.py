@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import reasons
-from ..dtype import in_single, refuse, scalar_type
-from ..function import op, public, return_type
+from ..dtype import refuse, return_type, scalar_type
+from ..function import op, public
 from ..reasons import check
 from ..tensor import Tensor, check_dim, wrap
-from .choices import checked_by, isfinite, isnan, logical_not, masked_fill, where, zeros_of
+from .choices import isfinite, isnan, logical_not, masked_fill, where, zeros_of
 from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
@@ -24,12 +24,12 @@ from .views import _sum_all, dims_of, expand, narrow, reshape, unsqueeze
 
 # Shapes and types ----------------------------------------------------------------------------------------------------------
 
-def spread(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
+def spread(grad: Any, self_sym_sizes: tuple, dim: Any, keepdim: bool) -> Any:
     """The gradient of a reduced tensor, repeated over the dimensions that were reduced."""
     if not keepdim:
-        for d in sorted(dims_of(dim, len(sizes))):
+        for d in sorted(dims_of(dim, len(self_sym_sizes))):
             grad = unsqueeze(grad, d)
-    return expand(grad, sizes)
+    return expand(grad, self_sym_sizes)
 
 
 def restored(grad: Any, dim: Any, keepdim: bool) -> Any:
@@ -84,14 +84,9 @@ def _place(find: Callable, array: np.ndarray, dim: int, keepdim: bool) -> tuple:
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
-def _pair(name: str, outputs: tuple) -> tuple:
-    return return_type(name, "values indices")(outputs)
-
-
 # Sums and means ------------------------------------------------------------------------------------------------------------
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
-    self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", self=spread)
 def _sum_dim(self, dim, keepdim, dtype=None):
     return _reduce(np.add, self if dtype is None else self.astype(dtype), dim, keepdim, dtype=_total_dtype(self, dtype))
 
@@ -104,8 +99,7 @@ def sum(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None)
     return _sum_dim(input, _as_dims(dim), keepdim, _dtype(dtype))
 
 
-@op(node="NansumBackward0", tex=r"\sum {self}",
-    self=lambda grad, self, dim, keepdim:
+@op(tex=r"\sum {self}", self=lambda grad, self, dim, keepdim:
     (expand(grad, tuple(self.shape)) if dim is None else spread(grad, tuple(self.shape), dim, keepdim)) * logical_not(isnan(self)))
 def _nansum(self, dim, keepdim, dtype=None):
     return _sum_dim(np.where(np.isnan(self), self.dtype.type(0), self), dim, keepdim, dtype)
@@ -125,18 +119,16 @@ def _mean_dtype(array, dtype):
     return array if dtype is None else array.astype(dtype)
 
 
-@op(node="MeanBackward0", tex=r"\operatorname{{mean}}({self})",
+@op(node="MeanBackward0", in_steps=True,
     self=lambda grad, self_sym_sizes, self_sym_numel: expand(grad, self_sym_sizes) / self_sym_numel)
-@in_single
 def _mean_all(self, dtype=None):
     self = _mean_dtype(self, dtype)
     return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
 
 
-@op(node="MeanBackward1", tex=r"\operatorname{{mean}}_{{{dim}}}({self})", saves=("self_sym_numel",),
+@op(node="MeanBackward1", saves=("self_sym_numel",), in_steps=True,
     self=lambda grad, self_sym_sizes, dim, keepdim:
         spread(grad, self_sym_sizes, dim, keepdim) / count_of(self_sym_sizes, dim))
-@in_single
 def _mean_dim(self, dim, keepdim, dtype=None):
     self = _mean_dtype(self, dtype)
     return _reduce(np.add, self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
@@ -163,23 +155,23 @@ def _zeros_in(x: Any) -> int:
     return array.size - np.count_nonzero(array)
 
 
-def _prod_all_gradient(grad: Any, x: Any, result: Any) -> Any:
-    if not x.ndim:
+def _prod_all_gradient(grad: Any, self: Any, result: Any) -> Any:
+    if not self.ndim:
         return grad
-    zeros = _zeros_in(x)
+    zeros = _zeros_in(self)
     if not zeros:
-        return grad * (result / x)
+        return grad * (result / self)
     if zeros > 1 and isinstance(grad, np.ndarray):      # whatever the others are, NaN and infinity too
-        return zeros_of(x)
-    return reshape(_times_others(grad, reshape(x, -1), 0), tuple(x.shape))
+        return zeros_of(self)
+    return reshape(_times_others(grad, reshape(self, -1), 0), tuple(self.shape))
 
 
-def _prod_dim_gradient(grad: Any, x: Any, dim: int, keepdim: bool, result: Any) -> Any:
-    if not x.ndim:
+def _prod_dim_gradient(grad: Any, self: Any, dim: int, keepdim: bool, result: Any) -> Any:
+    if not self.ndim:
         return grad
     if not keepdim:
         grad, result = unsqueeze(grad, dim), unsqueeze(result, dim)
-    return _times_others(grad, x, dim) if _zeros_in(x) else grad * (result / x)
+    return _times_others(grad, self, dim) if _zeros_in(self) else grad * (result / self)
 
 
 def _times_others(grad: Any, x: Any, dim: int) -> Any:
@@ -192,14 +184,12 @@ def _times_others(grad: Any, x: Any, dim: int) -> Any:
     return grad * (before * flip(after, (dim,)))
 
 
-@op(node="ProdBackward0", tex=r"\prod {self}",
-    self=lambda grad, self, result: _prod_all_gradient(grad, self, result))
+@op(node="ProdBackward0", tex=r"\prod {self}", self=_prod_all_gradient)
 def _prod_all(self, dtype):
     return np.multiply.reduce(self, axis=None, dtype=_total_dtype(self, dtype))
 
 
-@op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}",
-    self=lambda grad, self, dim, keepdim, result: _prod_dim_gradient(grad, self, dim, keepdim, result))
+@op(node="ProdBackward1", tex=r"\prod_{{{dim}}} {self}", self=_prod_dim_gradient)
 def _prod_dim(self, dim, keepdim, dtype):
     return _reduce(np.multiply, self, check_dim(dim, self.ndim), keepdim, dtype=_total_dtype(self, dtype))
 
@@ -217,13 +207,14 @@ def _run(ufunc, array, dim, dtype=None, kernel=""):
     return ufunc.accumulate(array, axis=dim, dtype=dtype) if array.ndim else array.astype(dtype or array.dtype)
 
 
-def _keeps_type(array, dim, dtype, kernel):
+def _keeps_type(kernel: str) -> Callable:
     """A running total in place is of the tensor's own type."""
-    check_dim(dim, array.ndim)
-    if dtype is not None and _dtype(dtype) != array.dtype:
-        names = [dtypes.of_numpy[d].cpp_name for d in (array.dtype, _dtype(dtype))]
-        raise RuntimeError("Bad in-place call: input tensor dtype {} and output tensor dtype {} should match".format(*names))
-    refuse(array, "b", kernel)
+    def look(array, dim, dtype):
+        check_dim(dim, array.ndim)
+        check(dtype is None or _dtype(dtype) == array.dtype, lambda: "Bad in-place call: input tensor dtype {} and output "
+              "tensor dtype {} should match".format(*(dtypes.of_numpy[d].cpp_name for d in (array.dtype, _dtype(dtype)))))
+        refuse(array, "b", kernel)
+    return look
 
 
 def _backwards(run: Callable, x: Any, dim: int) -> Any:
@@ -231,49 +222,44 @@ def _backwards(run: Callable, x: Any, dim: int) -> Any:
     return flip(run(flip(x, (dim,)), dim), (dim,)) if x.ndim else run(x, dim)
 
 
-@op(inplace=True, tex=r"\operatorname{{cumsum}}_{{{dim}}}({self})",
-    self=lambda grad, dim: grad if not grad.ndim or math.prod(grad.shape) < 2 or grad.shape[dim] == 1 else _backwards(cumsum, grad, dim))
-@checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumsum_out_cpu"), inplace=True)
-@in_single
+@op(inplace=True, check_target=_keeps_type("cumsum_out_cpu"), in_steps=True, self=lambda grad, dim:
+    grad if not grad.ndim or math.prod(grad.shape) < 2 or grad.shape[dim] == 1 else _backwards(cumsum, grad, dim))
 def cumsum(self, dim, *, dtype=None):
     """Running sums along a dimension."""
     sums = _run(np.add, self, dim, _total_dtype(self, _dtype(dtype)), "cumsum_out_cpu")
     return sums + sums.dtype.type(0) if sums.ndim and sums.dtype.kind == "f" else sums      # from 0 on: -0.0 becomes 0.0
 
 
-def _cumprod_gradient(grad: Any, x: Any, dim: int, result: Any) -> Any:
+def _cumprod_gradient(grad: Any, self: Any, dim: int, result: Any) -> Any:
     """Each element occurs in every later product; where a zero forbids dividing it out, the products are made without it."""
-    if x.ndim == 0 or x.shape[dim] == 1 or not math.prod(x.shape):
+    if self.ndim == 0 or self.shape[dim] == 1 or not math.prod(self.shape):
         return grad
-    if not _zeros_in(x):
-        return _backwards(cumsum, result * grad, dim) / x
+    if not _zeros_in(self):
+        return _backwards(cumsum, result * grad, dim) / self
     parts = []
-    for k in range(x.shape[dim]):
-        n = x.shape[dim] - k - 1
-        before = prod(narrow(x, dim, 0, k), dim, keepdim=True)
-        products = cat([before, before * cumprod(narrow(x, dim, k + 1, n), dim)], dim) if n else before
+    for k in range(self.shape[dim]):
+        n = self.shape[dim] - k - 1
+        before = prod(narrow(self, dim, 0, k), dim, keepdim=True)
+        products = cat([before, before * cumprod(narrow(self, dim, k + 1, n), dim)], dim) if n else before
         parts.append(sum(narrow(grad, dim, k, n + 1) * products, (dim,), keepdim=True))
     return cat(parts, dim)
 
 
-@op(inplace=True, tex=r"\operatorname{{cumprod}}_{{{dim}}}({self})",
-    self=lambda grad, self, dim, result: _cumprod_gradient(grad, self, dim, result))
-@checked_by(lambda self, dim, dtype: _keeps_type(self, dim, dtype, "cumprod_out_cpu"), inplace=True)
-@in_single
+@op(inplace=True, check_target=_keeps_type("cumprod_out_cpu"), in_steps=True, self=_cumprod_gradient)
 def cumprod(self, dim, *, dtype=None):
     """Running products along a dimension."""
     return _run(np.multiply, self, dim, _total_dtype(self, _dtype(dtype)), "cumprod_out_cpu")
 
 
-def _logcumsumexp_gradient(grad: Any, x: Any, result: Any, dim: int) -> Any:
+def _logcumsumexp_gradient(grad: Any, self: Any, result: Any, dim: int) -> Any:
     """In logarithms, as PyTorch: the gradient's positive and negative parts apart."""
     least = float(np.finfo(getattr(grad, "array", grad).dtype).min)
-    positive, negative = (exp(_backwards(logcumsumexp, where(side, log(abs(grad)), least) - result, dim) + x)
+    positive, negative = (exp(_backwards(logcumsumexp, where(side, log(abs(grad)), least) - result, dim) + self)
                           for side in (grad > 0, grad < 0))
     return positive - negative
 
 
-@op(tex=r"\ln \sum_{{\leq}} e^{{{self}}}", self=lambda grad, self, dim, result: _logcumsumexp_gradient(grad, self, result, dim))
+@op(tex=r"\ln \sum_{{\leq}} e^{{{self}}}", self=_logcumsumexp_gradient)
 def logcumsumexp(self, dim):
     """The logarithm of the running sums of exponentials."""
     refuse(self, "biu", "logcumsumexp_out_cpu")
@@ -293,16 +279,16 @@ def _nonempty(array: np.ndarray, dim: Any, name: str, error: type[Exception] = R
             raise IndexError(f"{name}{'()' * (name != 'aminmax')}: Expected reduction dim {given} to have non-zero size.")
 
 
-def evenly(grad: Any, x: Any, result: Any) -> Any:
+def evenly(grad: Any, self: Any, result: Any) -> Any:
     """The gradient of an extreme of all elements, shared by those that are equal to it."""
-    mask = isnan(x) if isnan(result) else x == result
-    return masked_fill(zeros_of(x), mask, grad / sum(mask))
+    mask = isnan(self) if isnan(result) else self == result
+    return masked_fill(zeros_of(self), mask, grad / sum(mask))
 
 
-def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
+def _shared(grad: Any, self: Any, dim: Any, keepdim: bool, result: Any) -> Any:
     """The same of an extreme over dimensions."""
-    mask = spread(result, tuple(x.shape), dim, keepdim) == x
-    if not x.ndim and dim and not keepdim:
+    mask = spread(result, tuple(self.shape), dim, keepdim) == self
+    if not self.ndim and dim and not keepdim:
         mask = reshape(mask, (1,))
     count = sum(mask, dim, True)
     return (grad if keepdim else reshape(grad, tuple(count.shape))) / count * mask
@@ -310,12 +296,12 @@ def _shared(grad: Any, x: Any, dim: Any, keepdim: bool, result: Any) -> Any:
 
 def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable) -> tuple[Callable, Callable, Callable]:
     """``max``, ``amax`` and ``argmax``, or the three for ``min``."""
-    @op(node=f"{name.title()}Backward1", tex=rf"\{name} {{self}}", self=lambda grad, self, result: evenly(grad, self, result))
+    @op(node=f"{name.title()}Backward1", tex=rf"\{name} {{self}}", self=evenly)
     def _all(self):
         _nonempty(self, None, name)
         return ufunc.reduce(self, axis=None)
 
-    @op(node=f"{name.title()}Backward0", outputs=("values", "indices"), tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
+    @op(node=f"{name.title()}Backward0", outputs=return_type(name, "values indices"), tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
         self=select_gradient)
     def _dim(self, dim, keepdim):
         _nonempty(self, dim, name)
@@ -325,10 +311,9 @@ def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable)
         other = dim if isinstance(dim, Tensor) else other
         if other is not None:
             return elementwise(input, other)
-        return _all(input) if _over_all(dim, keepdim) else _pair(name, _dim(input, dim, keepdim))
+        return _all(input) if _over_all(dim, keepdim) else _dim(input, dim, keepdim)
 
-    @op(node=f"A{name}Backward0", tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}",
-        self=lambda grad, self, dim, keepdim, result: _shared(grad, self, dim, keepdim, result))
+    @op(node=f"A{name}Backward0", tex=rf"\{name}_{{{{{{dim}}}}}} {{self}}", self=_shared)
     def _over(self, dim, keepdim):
         _nonempty(self, dim or None, f"a{name}")
         return _reduce(ufunc, self, dim, keepdim)
@@ -354,22 +339,17 @@ max, amax, argmax = _extremes("max", np.maximum, np.argmax, maximum)
 min, amin, argmin = _extremes("min", np.minimum, np.argmin, minimum)
 
 
-@op(outputs=("min", "max"), tex=r"\min {self}, \max {self}", self=lambda grads, self, dim, keepdim, min, max:
+@op(outputs=return_type("aminmax", "min max"), tex=r"\min {self}, \max {self}", self=lambda grads, self, dim, keepdim, min, max:
     _shared(grads[0], self, _as_dims(dim), keepdim, min) + _shared(grads[1], self, _as_dims(dim), keepdim, max))
-def _aminmax(self, dim, keepdim):
+def aminmax(self, *, dim=None, keepdim=False):
+    """The smallest and the largest element, over all or along a dimension."""
     if dim is None and not self.size:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     _nonempty(self, dim, "aminmax")
     return tuple(_reduce(ufunc, self, dim, keepdim) for ufunc in (np.minimum, np.maximum))
 
 
-@public()
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> tuple:
-    """The smallest and the largest element, over all or along a dimension."""
-    return return_type("aminmax", "min max")(_aminmax(input, dim, keepdim))
-
-
-@op(node="MedianBackward0", self=lambda grad, self, result: evenly(grad, self, result), tex=r"\operatorname{{median}}({self})")
+@op(node="MedianBackward0", self=evenly)
 def _median_all(self):
     if self.size:
         refuse(self, "b", "median_cpu")
@@ -394,7 +374,7 @@ def _modes(array: np.ndarray, dim: int) -> np.ndarray:
     return np.moveaxis(last, -1, dim).copy()
 
 
-@op(node="MedianBackward1", outputs=("values", "indices"), tex=r"\operatorname{{median}}_{{{dim}}}({self})", self=select_gradient)
+@op(node="MedianBackward1", outputs=return_type("median", "values indices"), self=select_gradient)
 def _median_dim(self, dim, keepdim):
     _nonempty(self, dim, "median")
     refuse(self, "b", "median_out")
@@ -404,50 +384,36 @@ def _median_dim(self, dim, keepdim):
 @public()
 def median(input: Any, dim: Any = ..., keepdim: bool = False) -> Any:
     """The middle element (the lower one of two); ``(values, indices)`` along `dim`."""
-    return _median_all(input) if _over_all(dim, keepdim) else _pair("median", _median_dim(input, dim, keepdim))
+    return _median_all(input) if _over_all(dim, keepdim) else _median_dim(input, dim, keepdim)
 
 
-@op(outputs=("values", "indices"), tex=r"\operatorname{{mode}}_{{{dim}}}({self})", self=select_gradient)
-def _mode(self, dim, keepdim):
+@op(outputs=return_type("mode", "values indices"), self=select_gradient)
+def mode(self, dim=-1, keepdim=False):
+    """The most frequent element along `dim`, and where it is."""
     _nonempty(self, dim, "mode")
     return _place(_modes, self, dim, keepdim)
 
 
-@public()
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along `dim`, and where it is."""
-    return _pair("mode", _mode(input, dim, keepdim))
-
-
-@op(outputs=("values", "indices"), tex=r"\operatorname{{kthvalue}}_{{{dim}}}({self})", self=select_gradient)
-def _kthvalue(self, k, dim, keepdim):
+@op(outputs=return_type("kthvalue", "values indices"), self=select_gradient)
+def kthvalue(self, k, dim=-1, keepdim=False):
+    """The k-th smallest element along `dim` (from 1), and where it is."""
     refuse(self, "b", "kthvalue_cpu")
     _nonempty(self, dim, "kthvalue")
-    if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {check_dim(dim, self.ndim)}")
+    check(1 <= k <= (self.shape[dim] if self.ndim else 1), lambda: "kthvalue(): selected number k out of range for dimension "
+          f"{check_dim(dim, self.ndim)}")
     return _place(lambda array, d: np.take(np.argsort(array, d, stable=True), [k - 1], d), self, dim, keepdim)
 
 
-@public()
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The k-th smallest element along `dim` (from 1), and where it is."""
-    return _pair("kthvalue", _kthvalue(input, k, dim, keepdim))
-
-
 def _running_extreme(name: str, ufunc: np.ufunc) -> Callable:
-    @op(node=f"{name.title()}Backward0", outputs=("values", "indices"), tex=rf"\operatorname{{{{{name}}}}}_{{{{{{dim}}}}}}({{self}})",
-        self=lambda grad, self, dim, indices: scatter_add(grad_zeros(grad, tuple(self.shape)), dim, indices, grad))
-    def _run_extreme(self, dim):
+    def running(self, dim):
         values = _run(ufunc, self, dim)
         if not self.ndim:
             return values, np.zeros((), np.int64)
         at = np.arange(self.shape[dim], dtype=np.int64).reshape([-1 if d == dim % self.ndim else 1 for d in range(self.ndim)])
         return values, np.maximum.accumulate(np.where((self == values) | np.isnan(self), at, np.int64(0)), axis=dim)
-
-    def running(input: Any, dim: int) -> Any:
-        return _pair(name, _run_extreme(input, dim))
     running.__name__, running.__doc__ = name, f"The {name[3:]}imum so far along a dimension, and where it was."
-    return public()(running)
+    return op(outputs=return_type(name, "values indices"), self=lambda grad, self, dim, indices:
+              scatter_add(grad_zeros(grad, tuple(self.shape)), dim, indices, grad))(running)
 
 
 cummax, cummin = _running_extreme("cummax", np.maximum), _running_extreme("cummin", np.minimum)
@@ -522,47 +488,40 @@ def _deviations(array, dim, keepdim, correction, name):
     return _reduce(np.add, (array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
 
 
-def _var_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    free = count_of(tuple(x.shape), dim) - (1 if correction is None else correction)
-    if dim is None or not x.ndim:
-        centre = mean(x)
-        return grad * where(x == centre, math.nan, math.inf) if free <= 0 else 2.0 / free * grad * (x - centre)
-    return (2.0 / free if free else math.inf) * restored(grad, dim, keepdim or x.ndim == 1) * (x - mean(x, dim, True))
+def _var_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    free = count_of(tuple(self.shape), dim) - (1 if correction is None else correction)
+    if dim is None or not self.ndim:
+        centre = mean(self)
+        return grad * where(self == centre, math.nan, math.inf) if free <= 0 else 2.0 / free * grad * (self - centre)
+    return (2.0 / free if free else math.inf) * restored(grad, dim, keepdim or self.ndim == 1) * (self - mean(self, dim, True))
 
 
-def _std_gradient(grad: Any, x: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
-    return _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), x, dim, correction, keepdim)
+def _std_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
+    return _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), self, dim, correction, keepdim)
 
 
-def _mean_gradient(grad: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return spread(grad, tuple(x.shape), dim, keepdim) / count_of(tuple(x.shape), dim)
+def _mean_gradient(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:
+    return spread(grad, tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim)
 
 
-@op(node="VarBackward0", tex=r"\operatorname{{var}}({self})",
-    self=lambda grad, self, dim, correction, keepdim: _var_gradient(grad, self, dim, correction, keepdim))
-@in_single
+@op(in_steps=True, self=_var_gradient)
 def _var(self, dim, correction, keepdim):
     return _deviations(self, dim, keepdim, correction, "var")
 
 
-@op(node="StdBackward0", tex=r"\operatorname{{std}}({self})", self=lambda grad, self, dim, correction, keepdim, result:
-    _std_gradient(grad, self, dim, correction, keepdim, result))
-@in_single
+@op(in_steps=True, self=_std_gradient)
 def _std(self, dim, correction, keepdim):
     return np.sqrt(_deviations(self, dim, keepdim, correction, "std"))
 
 
-@op(node="VarMeanBackward0", outputs="list", tex=r"\operatorname{{var}}({self})", self=lambda grads, self, dim, correction, keepdim:
+@op(outputs="list", in_steps=True, self=lambda grads, self, dim, correction, keepdim:
     _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], self, dim, keepdim))
-@in_single
 def _var_mean(self, dim, correction, keepdim):
     return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
 
-@op(node="StdMeanBackward0", outputs=("result0", "result1"), tex=r"\operatorname{{std}}({self})",
-    self=lambda grads, self, dim, correction, keepdim, result0:
+@op(outputs=("result0", "result1"), in_steps=True, self=lambda grads, self, dim, correction, keepdim, result0:
     _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], self, dim, keepdim))
-@in_single
 def _std_mean(self, dim, correction, keepdim):
     return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
 
@@ -585,24 +544,22 @@ var_mean = _spread_measure("var_mean", _var_mean, "The variance and the mean.", 
 std_mean = _spread_measure("std_mean", _std_mean, "The standard deviation and the mean.", method=False)
 
 
-def _norm_gradient(grad: Any, x: Any, ord: float, dim: Any, keepdim: bool, result: Any) -> Any:
+def _norm_gradient(grad: Any, self: Any, ord: float, dim: Any, keepdim: bool, result: Any) -> Any:
     if ord == 0:
         return None
     grad, result = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if ord == 1:
-        return sgn(x) * grad
+        return sgn(self) * grad
     if ord == 2:
-        return grad * masked_fill(x / result, result == 0, 0)
+        return grad * masked_fill(self / result, result == 0, 0)
     if ord in (math.inf, -math.inf):
-        mask = (abs(x) == result) | (isnan(x) & isnan(result))
-        return sgn(x) * (grad / sum(mask, dim, True)) * mask
-    scale = masked_fill(sgn(x) * pow(abs(x), ord - 1.0), x == 0, 0) if ord < 2 else x * pow(abs(x), ord - 2.0)
+        mask = (abs(self) == result) | (isnan(self) & isnan(result))
+        return sgn(self) * (grad / sum(mask, dim, True)) * mask
+    scale = masked_fill(sgn(self) * pow(abs(self), ord - 1.0), self == 0, 0) if ord < 2 else self * pow(abs(self), ord - 2.0)
     return scale * masked_fill(grad / pow(result, ord - 1.0), result == 0, 0)
 
 
-@op(node="LinalgVectorNormBackward0", tex=r"\lVert {self} \rVert_{{{ord}}}",
-    self=lambda grad, self, ord, dim, keepdim, result: _norm_gradient(grad, self, ord, dim, keepdim, result))
-@in_single
+@op(node="LinalgVectorNormBackward0", tex=r"\lVert {self} \rVert_{{{ord}}}", in_steps=True, self=_norm_gradient)
 def _vector_norm(self, ord, dim, keepdim):
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
@@ -649,7 +606,7 @@ def dist(self, other: Tensor, p=2):
 
 # Exponentials --------------------------------------------------------------------------------------------------------------
 
-@op(node="LogsumexpBackward0", tex=r"\ln \sum_{{{dim}}} e^{{{self}}}",
+@op(tex=r"\ln \sum_{{{dim}}} e^{{{self}}}",
     self=lambda grad, self, dim, keepdim, result:
         restored(grad, dim, keepdim or not self.ndim) * exp(self - restored(result, dim, keepdim or not self.ndim)))
 def _logsumexp(self, dim, keepdim):
@@ -678,9 +635,7 @@ def _shifted(array, dim, name):
     return np.subtract(array, np.maximum.reduce(array, axis=axis, keepdims=True, initial=-np.inf), order="C"), axis
 
 
-@op(node="SoftmaxBackward0", tex=r"\operatorname{{softmax}}_{{{dim}}}({self})",
-    self=lambda grad, dim, result: _softmax_backward_data(grad, result, dim))
-@in_single
+@op(in_steps=True, self=lambda grad, dim, result: _softmax_backward_data(grad, result, dim))
 def _softmax(self, dim):
     check_dim(dim, self.ndim)
     if not self.size:
@@ -690,17 +645,16 @@ def _softmax(self, dim):
     return out / np.add.reduce(out, axis=axis, keepdims=True)
 
 
-@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})",
+@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True,
     grad_output=lambda grad, output, dim: _softmax_backward_data(grad, output, dim),
     output=lambda grad, grad_output, output, dim: grad * grad_output
     - (sum(output * grad, (dim,), True) * grad_output + grad * sum(grad_output * output, (dim,), True)))
-@in_single
 def _softmax_backward_data(grad_output, output, dim):
     product = grad_output * output
     return product - output * np.add.reduce(product, axis=dim if output.ndim else (), keepdims=True)
 
 
-@op(node="LogSoftmaxBackward0", tex=r"\ln \operatorname{{softmax}}_{{{dim}}}({self})",
+@op(tex=r"\ln \operatorname{{softmax}}_{{{dim}}}({self})",
     self=lambda grad, dim, result: _log_softmax_backward_data(grad, result, dim))
 def _log_softmax(self, dim):
     check_dim(dim, self.ndim)

@@ -22,7 +22,7 @@ from ..strides import arranged
 from ..tensor import Tensor, check_dim, gradient_edge, read_only
 
 
-@op(node="AliasBackward0", view=True, tex="{self}", self=lambda grad: grad)
+@op(tex="{self}", view=True, self=lambda grad: grad)
 def _alias(self):
     return self[...]
 
@@ -86,8 +86,7 @@ def _window_of(array: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray | None:
         return None
 
 
-@op(node="ViewBackward0", view=True, tex=r"\operatorname{{view}}({self})",
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+@op(view=True, self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
 def _view(self, size):
     view = _window_of(self, infer_size(size, self.size))
     if view is None:
@@ -110,14 +109,12 @@ def view(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     return _view(self, shape_of(args, size))
 
 
-@op(node="UnsafeViewBackward0", tex=r"\operatorname{{view}}({self})",
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+@op(self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
 def _unsafe_view(self, size):
     return self.reshape(size)
 
 
-@op(view=True, node="ReshapeAliasBackward0", tex=r"\operatorname{{view}}({self})",
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
+@op(view=True, self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))
 def _reshape_alias(self, size):
     return _window_of(self, size)
 
@@ -192,8 +189,7 @@ def transpose(self, dim0, dim1):
     return self.swapaxes(dim0, dim1) if self.ndim else self[...]
 
 
-@op(node="PermuteBackward0", view=True, tex=r"\operatorname{{permute}}({self})",
-    self=lambda grad, dims: _permute(grad, tuple(int(i) for i in np.argsort([d % len(dims) for d in dims]))))
+@op(view=True, self=lambda grad, dims: _permute(grad, tuple(int(i) for i in np.argsort([d % len(dims) for d in dims]))))
 def _permute(self, dims):
     if len(dims) != self.ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -324,8 +320,7 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     return self._squeeze_dims_(tuple(dim)) if isinstance(dim, (tuple, list)) else self._squeeze_dim_(dim)
 
 
-@op(node="ExpandBackward0", view=True, tex=r"\operatorname{{expand}}({self})",
-    self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
+@op(view=True, self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
 def _expand(self, size):
     lead = len(size) - self.ndim
     if lead < 0:
@@ -464,7 +459,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return slice(input, dim, start, start + length, 1)
 
 
-@op(view=True, tex=r"\operatorname{{diag}}({self})",
+@op(view=True,
     self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, as the last one. A view."""
@@ -485,8 +480,9 @@ def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     return out
 
 
-@op(view=True, tex=r"\operatorname{{unfold}}({self})", self=lambda grad, self_sym_sizes, dimension, size, step:
-    _unfold_backward(grad, self_sym_sizes, dimension, size, step))
+@op(view=True,
+    self=lambda grad, self_sym_sizes, dimension, size, step:
+        _unfold_backward(grad, self_sym_sizes, dimension, size, step))
 def unfold(self, dimension, size, step):
     """All windows of `size` along a dimension, `step` apart, with the window as a last dimension. A view."""
     dim = check_dim(dimension, self.ndim)
