@@ -327,7 +327,6 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
     strict, has_flag = STRICT.match(full_name), re.search(f"bool ({'|'.join(FLAGS)})", signatures)
     numbers = (int, float, bool) if re.match(r"function\|\w+\(Tensor input", signatures) else ()      # to be refused as the first argument
-    no_result = NO_RESULT if not full_name.startswith("nn.") else ()        # formulas call these by their public names
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = kwargs
@@ -349,12 +348,17 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
             if problem is None:
                 raise
             raise problem.with_traceback(error.__traceback__) from None
-        if result.__class__ in no_result:
+        if result.__class__ in NO_RESULT:
             problem = refusal(full_name, args, kwargs)
             if problem is not None:
                 raise problem
         return result
     return call
+
+
+def dressed(function: Callable, full_name: str) -> Callable:
+    """`explained`, if PyTorch has a signature of it."""
+    return explained(function, full_name, table()[full_name]) if full_name in table() else function
 
 
 def translated(error: Exception, args: tuple) -> RuntimeError | None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..dtype import refuse
 from ..function import op
-from ..ops import elementwise, reductions
+from ..ops import elementwise
 from ..ops.choices import where, zeros_of
-from ..ops.elementwise import _sigmoid_backward, abs, erf, exp, sigmoid, tanh
+from ..ops.elementwise import _sigmoid_backward, abs, erf, exp
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor
@@ -140,7 +140,7 @@ def _softplus(self, beta, threshold):
 @op(tex=r"\sigma({self}) {grad_output}",
     grad_output=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold),
     self=lambda grad, grad_output, self, beta, threshold:
-        _sigmoid_backward(grad * grad_output, sigmoid(self * beta)) * (self * beta < threshold) * beta)
+        _sigmoid_backward(grad * grad_output, elementwise.sigmoid(self * beta)) * (self * beta < threshold) * beta)
 def _softplus_backward(grad_output, self, beta, threshold):
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
 
@@ -159,7 +159,7 @@ def _logsigmoid(self, buffer: Tensor):
 
 @op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",),
     grad_output=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer),
-    self=lambda grad, grad_output, self: grad * grad_output * (sigmoid(self) - 1) * sigmoid(self))
+    self=lambda grad, grad_output, self: grad * grad_output * (elementwise.sigmoid(self) - 1) * elementwise.sigmoid(self))
 def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
     return grad_output * np.where(self < 0, self.dtype.type(1), buffer) / (1 + buffer)
 
@@ -170,7 +170,7 @@ def logsigmoid(input: Any) -> Any:
 
 
 @op(inplace=True, tex=r"{self} \sigma({self})",
-    self=lambda grad, self: _silu_gradient(grad, self, sigmoid(self)))
+    self=lambda grad, self: _silu_gradient(grad, self, elementwise.sigmoid(self)))
 def _silu(self):
     return self / (1 + np.exp(-self))
 
@@ -190,7 +190,7 @@ def _gate(x: Any, approximate: str) -> tuple[Any, Any, Any]:
         density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         return (1 + erf(x * math.sqrt(0.5))) * 0.5, density, -x * density
     factor = 2 * math.sqrt(2 / math.pi)
-    gate, slope = sigmoid((x + x * x * x * 0.044715) * factor), (1 + x * x * (3 * 0.044715)) * factor
+    gate, slope = elementwise.sigmoid((x + x * x * x * 0.044715) * factor), (1 + x * x * (3 * 0.044715)) * factor
     spread = gate * (1 - gate)
     return gate, spread * slope, spread * (x * (6 * 0.044715 * factor) + slope * slope * (1 - 2 * gate))
 
@@ -235,7 +235,17 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
 
 def softsign(input: Tensor) -> Tensor:
     """``x / (1 + |x|)``."""
-    return input / (abs(input) + 1)
+    return input / (input.abs() + 1)
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """``1 / (1 + exp(-x))``."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """Hyperbolic tangent."""
+    return input.tanh()
 
 
 relu_, leaky_relu_, elu_, hardtanh_ = Tensor.relu_, Tensor._leaky_relu_, Tensor._elu_, Tensor._hardtanh_
@@ -243,22 +253,25 @@ relu_, leaky_relu_, elu_, hardtanh_ = Tensor.relu_, Tensor._leaky_relu_, Tensor.
 
 def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
     if dim is None:
+        rank = input.dim()
         warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
                       "argument.", stacklevel=3)
-        return 0 if input.ndim in (0, 1, 3) else 1
+        return 0 if rank in (0, 1, 3) else 1
     return dim
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Positive numbers that add to 1 along `dim`: ``exp(x) / sum(exp(x))``."""
-    return reductions.softmax(input, _chosen_dim("softmax", input, dim), dtype)
+    dim = _chosen_dim("softmax", input, dim)
+    return input.softmax(dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """`softmax` of ``-input``."""
-    return reductions.softmax(-input, _chosen_dim("softmin", input, dim), dtype)
+    return (-input).softmax(_chosen_dim("softmin", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """The logarithm of softmax, computed without overflow."""
-    return reductions.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
+    dim = _chosen_dim("log_softmax", input, dim)
+    return input.log_softmax(dim, dtype)

@@ -15,14 +15,13 @@ import numpy as np
 from .. import random
 from ..dtype import int64, promote, refuse, scalar_type, uint8
 from ..function import Operand, composite, op
-from ..ops import choices, linalg, rearranging, reductions, views
+from ..ops import choices, elementwise, linalg, rearranging, reductions, views
 from ..ops.choices import where, zeros_of
-from ..ops.elementwise import abs, log, sigmoid
+from ..ops.elementwise import abs, log
 from ..ops.joining import broadcast_tensors
-from ..reasons import check
+from ..reasons import check, type_name
 from ..tensor import Tensor, wrap
 from . import activations
-from .activations import logsigmoid
 from .normalization import _scaled, batch_norm, layer_norm  # noqa: F401 - functions of this module, too
 
 # Layers --------------------------------------------------------------------------------------------------------------------
@@ -90,7 +89,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     """Rows of a table: ``(...), (n, k) -> (..., k)``; the padding row never gets a gradient."""
     for place, name, value in ((1, "weight", weight), (2, "indices", input)):
         if not isinstance(value, Tensor):
-            raise TypeError(f"embedding(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}")
+            raise TypeError(f"embedding(): argument '{name}' (position {place}) must be Tensor, not {type_name(value)}")
     check(weight.ndim == 2, "'weight' must be 2-D")
     return _embedding(weight, input, -1 if padding_idx is None else _padding_row(padding_idx, len(weight)))
 
@@ -509,7 +508,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     self=lambda grad, self, target, weight, pos_weight, reduction:
         _averaged(_scaled(_logits_slope(self, target, pos_weight) * grad, weight), self, reduction),
     target=lambda grad, self, target, weight, pos_weight, reduction: _averaged(_scaled(
-        (-self if pos_weight is None else logsigmoid(-self) - logsigmoid(self) * pos_weight) * grad, weight), target, reduction))
+        (-self if pos_weight is None else activations.logsigmoid(-self) - activations.logsigmoid(self) * pos_weight) * grad, weight),
+        target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
     _check_cast(self, target)
     refuse(self, "biu", "log_sigmoid_cpu")
@@ -523,9 +523,9 @@ def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight:
 
 def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
     if pos_weight is None:
-        return sigmoid(x) - target
+        return elementwise.sigmoid(x) - target
     positive = pos_weight * target
-    return (positive + 1 - target) * sigmoid(x) - positive
+    return (positive + 1 - target) * elementwise.sigmoid(x) - positive
 
 
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
@@ -545,5 +545,6 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
 
 
 globals().update({name: getattr(activations, name) for name in activations.__all__})
-__all__ = [*activations.__all__, *(name for name, value in list(globals().items()) if not name.startswith("_")
-                                   and getattr(value, "__module__", "") in (__name__, batch_norm.__module__))]
+for name in ("batch_norm", "layer_norm", *activations.__all__):
+    globals()[name].__module__ = __name__       # error texts say where a function is
+__all__ = [name for name, value in list(globals().items()) if not name.startswith("_") and getattr(value, "__module__", "") == __name__]

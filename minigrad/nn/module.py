@@ -6,6 +6,7 @@ Assigning is registering: ``self.weight = Parameter(...)`` goes into ``_paramete
 """
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -22,8 +23,9 @@ def typename(value: Any) -> str:
     """A value's type in PyTorch's error texts."""
     if isinstance(value, Tensor):
         return value.type()
-    cls = value if isinstance(value, type) else type(value)
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    named = value if hasattr(value, "__qualname__") else type(value)        # a function or a generator by its own name
+    module = re.sub("^minigrad", "torch", getattr(named, "__module__", "") or "")
+    return named.__qualname__ if module in ("", "builtins") else f"{module}.{named.__qualname__}"
 
 
 class IncompatibleKeys(NamedTuple):
@@ -168,7 +170,8 @@ class Module(Hooked):
 
     def children(self) -> Iterator[Module]:
         """The direct children, each once."""
-        return (module for _, module in self.named_children())
+        for _, module in self.named_children():
+            yield module
 
     def named_modules(self, memo: set[Module] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
@@ -187,7 +190,8 @@ class Module(Hooked):
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it."""
-        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
 
     def _named_members(self, registry: str, prefix: str, recurse: bool,
                        remove_duplicate: bool) -> Iterator[tuple[str, Tensor]]:
@@ -204,20 +208,22 @@ class Module(Hooked):
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
         """All parameters with dotted names; one that is shared comes once, under its first name."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        yield from self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters: what an optimizer is given."""
-        return (param for _, param in self.named_parameters(recurse=recurse))
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers with dotted names."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        yield from self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
-        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
 
     def get_submodule(self, target: str) -> Module:
         """The module of a dotted name; of "" this one."""

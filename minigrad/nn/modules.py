@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import arguments, creation
 from ..dtype import int64
+from ..ops import elementwise
 from ..reasons import check
 from ..tensor import Tensor
 from . import functional, init
@@ -18,7 +19,7 @@ from .parameter import Parameter
 
 # Layers --------------------------------------------------------------------------------------------------------------------
 
-_empty = arguments.explained(creation.empty, "empty", arguments.table()["empty"])
+_empty = arguments.dressed(creation.empty, "empty")
 
 
 def _uninitialized(shape: int | tuple[int, ...], wanted: bool = True, **options: Any) -> Parameter | None:
@@ -157,7 +158,7 @@ class BatchNorm1d(_Normalization):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def forward(self, input: Tensor) -> Tensor:
-        check(input.ndim in (2, 3), lambda: f"expected 2D or 3D input (got {input.ndim}D input)", ValueError)
+        check(input.dim() in (2, 3), lambda: f"expected 2D or 3D input (got {input.dim()}D input)", ValueError)
         momentum = self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -208,7 +209,8 @@ class _Function(Module):
 
     def __init_subclass__(cls, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
         if function is not None:
-            cls.function, cls.options = staticmethod(function), options
+            name = function.__name__ if function.__module__ != functional.__name__ else f"nn.functional.{function.__name__}"
+            cls.function, cls.options = staticmethod(arguments.dressed(function, name)), options
             cls.__init__, cls.forward = _copied(cls, _Function.__init__, options), _copied(cls, cls.forward, {})
 
     def __init__(self) -> None:
@@ -237,7 +239,7 @@ class _Activation(_Function):
 
     def forward(self, input: Tensor) -> Tensor:
         given = self.__dict__
-        return self.function(input, *[given[name] for name in self.options])
+        return self.function(input, **{name: given[name] for name in self.options})
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options if name != "inplace" or self.inplace)
@@ -288,7 +290,7 @@ class Hardtanh(_Activation, function=functional.hardtanh, min_val=-1.0, max_val=
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
 
-class Sigmoid(_Activation, function=functional.sigmoid):
+class Sigmoid(_Activation, function=elementwise.sigmoid):
     """``1 / (1 + exp(-x))``."""
 
 
@@ -296,7 +298,7 @@ class LogSigmoid(_Activation, function=functional.logsigmoid):
     """The logarithm of sigmoid."""
 
 
-class Tanh(_Activation, function=functional.tanh):
+class Tanh(_Activation, function=elementwise.tanh):
     """Hyperbolic tangent."""
 
 

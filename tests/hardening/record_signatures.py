@@ -31,6 +31,10 @@ BY_HAND = {
     "mg.nn.functional.silu": ["silu(Tensor input)"],
     "mg.nn.functional.dropout": ["dropout(Tensor input)"],
     "mg.nn.functional.elu": ["elu(Tensor input, Scalar alpha=1.0)"],
+    "mg.nn.functional.selu": ["selu(Tensor input)"],
+    "mg.nn.functional.leaky_relu": ["leaky_relu(Tensor input, Scalar negative_slope=0.01)"],
+    "mg.nn.functional.hardtanh": ["hardtanh(Tensor input, Scalar min_val=-1.0, Scalar max_val=1.0)"],
+    "mg.nn.functional.relu6": ["relu6(Tensor input)"],
     "mg.nn.functional.cross_entropy": ["cross_entropy_loss(Tensor input, Tensor target, Tensor? weight=None)"],
     "mg.nn.functional.batch_norm": ["batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
                                     "Tensor? bias=None)"],
@@ -52,6 +56,7 @@ BY_HAND = {
         "to(Device device=None, ScalarType dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)",
         "to(ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)",
         "to(Tensor tensor, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)"],
+    "mg.Tensor.copy_": ["copy_(Tensor other, bool non_blocking=False)"],
     "mg.Tensor.size": ["size(int64_t? dim=None)"],
     "mg.Tensor.stride": ["stride(int64_t? dim=None)"],
     "mg.Tensor.nonzero": ["nonzero()", "nonzero(*, bool as_tuple)"],

@@ -1,0 +1,41 @@
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
+"""What goes wrong around training loops: wrong things handed to layers, losses and optimizers."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..harness import attempt, show
+
+
+def wrong_inputs(mg):
+    """A tuple that a model returned, an array that nobody converted: who complains, and in which words."""
+    nn, F, x = mg.nn, mg.nn.functional, mg.ones(2, 2)
+    wrong = {"tuple": (x, x), "list": [1.0], "None": None, "number": 3.0, "array": np.ones((2, 2))}
+    functions = [F.relu, F.leaky_relu, F.elu, F.selu, F.gelu, F.silu, F.sigmoid, F.tanh, F.softplus, F.softsign, F.logsigmoid, F.hardtanh,
+                 F.relu6, F.softmax, lambda v: F.softmax(v, dim=1), lambda v: F.log_softmax(v, dim=1), F.embedding, mg.relu, mg.sigmoid,
+                 nn.Linear(2, 2), nn.ReLU(), nn.LeakyReLU(), nn.ELU(), nn.SELU(), nn.GELU(), nn.SiLU(), nn.Sigmoid(), nn.Tanh(),
+                 nn.Softplus(), nn.Softsign(), nn.LogSigmoid(), nn.Hardtanh(), nn.Softmax(1), nn.Dropout(), nn.LayerNorm(2),
+                 nn.BatchNorm1d(2), nn.Embedding(2, 2), nn.Sequential(nn.Linear(2, 2))]
+    for i, function in enumerate(functions):
+        for name, value in wrong.items():
+            show(i, name, attempt(lambda: function(value)))
+    target = mg.tensor([0, 1])
+    for loss in [F.cross_entropy, nn.CrossEntropyLoss(), nn.NLLLoss(), nn.MSELoss(), nn.BCELoss(), nn.BCEWithLogitsLoss()]:
+        for name, value in wrong.items():
+            show(name, attempt(lambda: loss(value, target)), attempt(lambda: loss(x, value)))
+
+
+def wrong_members(mg):
+    """What is no module, parameter or tensor is named as Python knows it: a function by its own name."""
+    nn, F = mg.nn, mg.nn.functional
+
+    class Plain:
+        pass
+
+    linear = nn.Linear(1, 1)
+    for thing in [F.relu, print, lambda x: x, Plain, Plain(), "relu", None, True, linear.parameters(), np.ones(1), [1]]:
+        show(attempt(lambda: nn.Sequential(thing)), attempt(lambda: nn.ModuleList([thing])),
+             attempt(lambda: setattr(linear, "weight", thing)),
+             attempt(lambda: linear.register_buffer("b", thing)), attempt(lambda: mg.optim.SGD([thing])))
+    for walk in ("parameters", "named_parameters", "children", "named_children", "modules", "named_modules", "buffers", "named_buffers"):
+        show(repr(getattr(linear, walk)()))
