@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -119,6 +120,15 @@ class Function:
     With a static method ``setup_context(ctx, inputs, output)``, forward is written without ctx.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on "
+                      "the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+                      DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+                           "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
+
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result, below the recording: ``forward(ctx, *inputs)``, or ``forward(*inputs)`` beside a `setup_context`."""
@@ -149,7 +159,10 @@ class Function:
         split = cls.setup_context is not Function.setup_context
         if split or kwargs:
             first = () if split else (None,)      # ctx has its place in the signature
-            bound = inspect.signature(cls.forward).bind(*first, *args, **kwargs)
+            try:
+                bound = inspect.signature(cls.forward).bind(*first, *args, **kwargs)
+            except TypeError as error:
+                raise TypeError(str(error) if split else f"forward() {error}") from None
             bound.apply_defaults()
             args = bound.args[len(first):]
         node = _node_class(cls)(args)

@@ -527,6 +527,30 @@ def inner_graph(mg):
     show(tree(Inner.apply(x)))
 
 
+def called_as_an_object(mg):
+    """As functions were used before 0.4: an instance, called; and today's, with arguments by name."""
+    class Doubled(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor=2):
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2, None
+
+    class Old(mg.autograd.Function):
+        def forward(self, x):
+            return x * 2
+
+        def backward(self, grad):
+            return grad * 2
+
+    x = mg.ones(1, requires_grad=True)
+    for call in [lambda: Doubled()(x), lambda: Doubled(3)(x), lambda: Doubled().apply(x), lambda: Old()(x), lambda: Old.apply(x),
+                 lambda: Doubled.apply(x, factor=3), lambda: Doubled.apply(x, times=3)]:
+        show(attempt(call))
+
+
 def function_errors(mg):
     class Plain(mg.autograd.Function):
         @staticmethod
