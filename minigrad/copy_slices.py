@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .function import OPS, Op, compile_operation, forward_source
+from .function import OPS, Op, compile_operation
+from .generate import forward_source
 from .grad_mode import state
 from .graph import Node
 from .inplace import check_inplace, check_overlap, check_view

@@ -30,9 +30,6 @@ def _references_of_one_name() -> int:
 ONE_NAME = _references_of_one_name()    # what sys.getrefcount says of an array that one local name holds: 2, or 1 from 3.14
 
 
-FIRST = itertools.repeat(0)    # output numbers where each is the first
-
-
 LONGEST = 4096      # a longer sum in float32 is left to NumPy, which adds in pairs and loses fewer digits
 
 
@@ -282,10 +279,14 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
             only = None         # the one node that became ready: it need not go through the heap if it is next anyway
-            for child, output_nr, out in zip(node._next, node._next_nrs or FIRST, outs):
+            fits, place = node.fits and hooks is None, -1
+            for child in node._next:
+                place += 1          # enumerate and zip would cost a tenth of the pass
                 if child is None:
                     continue
-                if out is not None and (out.shape != child.shape or out.dtype is not child.dtype):
+                out = outs[place]
+                if out is not None and not fits and (out.shape != child.shape or out.dtype is not child.dtype):
+                    output_nr = node._next_nrs[place] if node._next_nrs else 0
                     out = fit(out, *child.expects(output_nr), node, outs)
                     if child.several:       # its `shape` is that of no array: all of them come here
                         this.add(child, output_nr, out)
@@ -296,7 +297,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         if create_graph or out.size < IN_PLACE_FROM:
                             buffers[child] = sum_so_far + out
                         else:
-                            this.add(child, output_nr, out)
+                            this.add(child, 0, out)
                     else:
                         # A leaf keeps what it gets: give it an array that nobody else holds. A view will do if what it
                         # looks into came into being for it alone, as the gradient of weight.t() does.

@@ -10,7 +10,7 @@ node's ``apply``. ``print(mg.mul.op.source)`` shows what became of ``mul``. How 
         return self * other
 
 Above the ``def`` the names are Tensors, below it ndarrays. The formulas' parameters decide what the node saves: ``grad`` comes
-in; ``result`` (or the name of another output), an argument, ``self_sym_sizes`` and what else `DERIVED` lists. A tensor that
+in; ``result`` (or the name of another output), an argument, ``self_sym_sizes`` and what else `generate.DERIVED` lists. A tensor that
 only one formula uses is saved only if that formula will be needed, as in PyTorch; one that the declaration ``saves`` by name,
 always. A plain value whose name begins with ``_`` is not shown as ``_saved_…``: PyTorch does without it. A formula consists
 of operators and of other operations, so it runs on ndarrays when no graph of the backward pass is wanted and on Tensors when
@@ -23,9 +23,8 @@ import itertools
 import linecache
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from textwrap import indent
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -36,17 +35,12 @@ from . import dtype as dtypes
 from . import reasons
 from .arguments import NUMBERS_AS_TENSORS
 from .dtype import in_single
+from .generate import apply_source, forward_source, inplace_source
 from .grad_mode import state
 from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
 from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
 from .strides import arranged, strides_of  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
-
-# What a node can keep of an argument instead of the tensor itself, by the ending of its name.
-DERIVED = {"_sym_sizes": "{}_.shape", "_sym_strides": "strides_of({}_)", "_sym_numel": "{}_.size", "_sym_argsize_0": "len({}_)",
-           "_dim": "{}_.ndim", "_dtype": "{}_.dtype"}
-
-NOT_IMPLEMENTED = "torch::autograd::NotImplemented"     # the node that only says so; it keeps those edges that are wanted
 
 new = object.__new__
 ARRAY = (np.ndarray, np.generic)
@@ -306,13 +300,13 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
             twin.name, twin.original = operation.name + "_", operation
             OPS[twin.name] = twin
             if scalar:
-                _add_number_form(twin, scalar, _inplace_source, always=True)
-            write_in_place = compile_operation(twin, _inplace_source)
+                _add_number_form(twin, scalar, inplace_source, always=True)
+            write_in_place = compile_operation(twin, inplace_source)
             for name in (operation.name, *plain_names):
                 setattr(Tensor, name + "_", write_in_place)
             for name in special_names:
                 if not name.startswith("__r"):
-                    setattr(Tensor, "__i" + name.removeprefix("__"), compile_operation(twin, _inplace_source, "return NotImplemented"))
+                    setattr(Tensor, "__i" + name.removeprefix("__"), compile_operation(twin, inplace_source, "return NotImplemented"))
         return call
     return declare
 
@@ -383,258 +377,9 @@ def _renamed(code: CodeType, names: dict[str, str]) -> CodeType:
     return code.replace(co_names=tuple(names.get(n, n) for n in code.co_names))
 
 
-def _function(operation: Op, *blocks: str) -> str:
-    """The text of a function with the operation's name and parameters."""
-    parts = [f"{n}=default_{n}" if n in operation.defaults else n for n in operation.params]
-    if operation.keyword_only:
-        parts.insert(len(parts) - len(operation.keyword_only), "*")
-    if operation.number_always:
-        blocks = (f"if isinstance({operation.number}, (int, float)):\n    return {_call(operation, 'number_form', ())}\n", *blocks)
-    body = "\n".join(block.strip("\n") for block in blocks if block)
-    return f"def {operation.name}({', '.join(parts)}):\n" + indent(body, "    ") + "\n"
-
-
-def _tuple(parts: Iterable[str]) -> str:
-    """The text of a tuple."""
-    return "(" + "".join(f"{part}, " for part in parts).rstrip() + ")"
-
-
-def _arguments(operation: Op, reject: str | None) -> str:
-    """Take the arrays out of the tensor arguments, cast to their common type."""
-    first, *others = operation.tensor_params
-    if first == "tensors":
-        return "tensors_ = [t.array for t in tensors]"
-    text = f"{first}_ = {first}.array\n"
-    refuse = reject or f"raise wrong_operand(op, {', '.join(others or [first])})"
-    for n in others:
-        text += f"if isinstance({n}, Tensor):\n    {n}_ = {n}.array\n"
-        if n in operation.strict:
-            text += f"elif not isinstance({n}, ARRAY):\n    raise wrong_type(op, '{n}', {n})\n"
-        elif operation.promote:
-            text += f"elif isinstance({n}, ndarray):\n    {refuse}\n"
-        text += f"else:\n    {n}_ = {n}\n"
-    if not operation.promote:
-        return text
-    arrays = [f"{n}_" for n in operation.tensor_params]
-    same = [f"{n}_.__class__ is ndarray and {n}_.dtype is {first}_.dtype" for n in others]
-    if operation.promote == "float":
-        same.append(f"{first}_.dtype.kind == 'f'")
-    if not same:
-        return text
-    text += f"if not ({' and '.join(same)}):\n"
-    if operation.number and not operation.number_always:
-        text += (f"    if formula.running and {operation.number}.__class__ in (int, float):\n"
-                 f"        return number_form({first}, {operation.number})\n")
-    if operation.kernel.check:
-        text += f"    kernel.check({', '.join(arrays)})\n"
-    text += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
-             f"    if common is None:\n        {refuse}\n"
-             f"    {_tuple(arrays)[1:-1]} = common\n")
-    if operation.inplace:
-        text += f"    check_memory({', '.join(operation.tensor_params)})\n    check_result({first}, {', '.join(arrays)})\n"
-    return text
-
-
-def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:
-    """The text of a call with all arguments: the arrays of those, the others as they are."""
-    return function + "({})".format(", ".join(
-        f"{n}={n}" if n in operation.keyword_only else f"{n}_" if n in arrays else n for n in operation.params))
-
-
-def _run(operation: Op) -> str:
-    """Run the kernel, in silence."""
-    call = f"array = {_call(operation, 'kernel', operation.tensor_params)}\n"
-    text = "if not warnings.filters or warnings.filters[0] is not quiet:\n    keep_quiet()\n"
-    failed = "MemoryError as error:\n    raise reasons.too_large(error) from None\n"
-    if operation.promote:
-        arrays = ", ".join(f"{n}_" for n in operation.tensor_params)
-        target = f", into={operation.params[0]}" if operation.inplace else ""
-        failed = f"(ValueError, NotImplementedError, MemoryError) as error:\n    raise operand_error(error, {arrays}{target}) from None\n"
-    text += f"try:\n    {call}except {failed}"
-    if not operation.several:
-        text += "if array.__class__ is not ndarray:\n    array = asarray(array)\n"
-    if operation.promote and not operation.inplace:
-        arrays = [f"{n}_" for n in operation.tensor_params]
-        text += (f"if array.ndim > 1 and not ({' and '.join(f'{a}.flags.c_contiguous' for a in arrays)}):\n"
-                 f"    array = arranged(array, *[t.array for t in {_tuple(operation.tensor_params)} if isinstance(t, Tensor)])\n")
-    return text
-
-
-def _next(operation: Op) -> str:
-    """Find the node that the gradient of each differentiable argument goes to; the usual cases without a call."""
-    text = ""
-    for i, n in enumerate(operation.formulas):
-        if n == "tensors":
-            return "nodes = tuple([gradient_node(t) for t in tensors])\n"
-        node = (f"({n}._node or {n}._accumulator and {n}._accumulator() or gradient_node({n}) if {n}._requires_grad else None) "
-                f"if {n}._view is None else gradient_node({n})")
-        text += f"next_{i} = {node if n == operation.params[0] else f'({node}) if isinstance({n}, Tensor) else None'}\n"
-    return text
-
-
-def _wants_grad(operation: Op) -> str:
-    """Is the operation to be recorded? (A view made under no_grad may require grad, as its base does, without an edge.)"""
-    if "tensors" in operation.formulas:
-        return "any(t.requires_grad for t in tensors)"
-    return " or ".join([f"next_{i} is not None" for i in range(len(operation.formulas))] + [
-        f"{'' if n == operation.params[0] else f'isinstance({n}, Tensor) and '}{n}._view is not None and {n}.requires_grad"
-        for n in operation.formulas])
-
-
-def _node(operation: Op, array: str, result: str) -> str:
-    """Make the node (without a call of its class, for speed): its edges, what arrives there, what it remembers.
-
-    The result of an in-place operation is remembered later, after the write.
-    """
-    number = "LAST_SEQUENCE_NR" if operation.node_name == NOT_IMPLEMENTED else "next_sequence()"
-    text = f"node = new(NodeClass)\nnode.hooks = None\nnode._number = {number}\n"
-    if "tensors" in operation.formulas:
-        text += "node._next = nodes\nnode._next_nrs = tuple([t._output_nr for t in tensors])\n"
-    elif operation.node_name == NOT_IMPLEMENTED:
-        text += (f"wanted = [t for t in {_tuple(operation.formulas)} if isinstance(t, Tensor) and t.requires_grad]\n"
-                 "node._next = tuple([gradient_node(t) for t in wanted])\nnode._next_nrs = tuple([t._output_nr for t in wanted])\n")
-    else:
-        numbers = [f"next_{i} is not None and {n}._output_nr" for i, n in enumerate(operation.formulas)]
-        text += (f"node._next = {_tuple(f'next_{i}' for i in range(len(operation.formulas)))}\n"
-                 f"if {' or '.join(numbers)}:\n    node._next_nrs = {_tuple(f'{n} or 0' for n in numbers)}\n")
-    text += f"expect(node, {result})\n" if operation.several else f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n"
-    if operation.attributes:
-        text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
-    for i, n in enumerate(operation.saved):
-        if n in operation.output_of:
-            made = f"{result}[{operation.output_of[n]}]" if operation.several else result
-            # Indices have no way back to the node: the tensor itself is saved.
-            value = "None" if operation.inplace else made if n == "indices" else f"alias({made})"
-        else:
-            value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
-            user = operation.saved_for.get(n)
-            if user is not None:
-                value += f" if next_{list(operation.formulas).index(user)} is not None else None"
-        text += f"saved_{i} = {value}\n"
-    if operation.saved:
-        names = [f"saved_{i}" for i in range(len(operation.saved))]
-        text += f"node._saved = {_tuple(names)}\n"
-        text += "node._versions = {}\n".format(_tuple(
-            f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
-            for n in names))
-    return text + "if special.active:\n    node.finish()\n"
-
-
-def _attribute(operation: Op, name: str) -> str:
-    """The text of a plain value that the node keeps: an argument, or something of its array."""
-    if name == "_tensors_sym_sizes":
-        return "[t.shape for t in tensors_]"
-    for ending, expression in DERIVED.items():
-        argument = name.removesuffix(ending).removeprefix("_")
-        if name.endswith(ending) and argument in operation.tensor_params:
-            value = expression.format(argument)
-            if ending == "_sym_strides":        # PyTorch keeps these only where a gradient may be asked for
-                value += f" if isinstance({argument}, Tensor) and {argument}.requires_grad else ()"
-            return value
-    return name
-
-
-def _observe(operation: Op, outputs: str, recorded: str) -> str:
-    return f"if watch.callback is not None:\n    watch.callback(op, {_tuple(operation.params)}, {outputs}, {recorded})\n"
-
-
-# `tensor.wrap`, without the call.
-WRAP = """\
-result = new(Tensor)
-result.array = array
-result._store = result._node = result._view = None
-result._requires_grad = False
-result._output_nr = 0
-"""
-
-
-def forward_source(operation: Op, reject: str | None = None) -> str:
-    """The text of the operation."""
-    first = operation.params[0]
-    plain = _call(operation, "kernel", ())
-    if first == "tensors":
-        entry = f"if not any(isinstance(t, Tensor) for t in tensors):\n    return {plain}\n"
-    else:
-        others = " or ".join(f"isinstance({n}, Tensor)" for n in operation.tensor_params[1:])
-        entry = (f"if not isinstance({first}, Tensor):\n" + (f"    if not ({others}):\n    " if others else "") +
-                 f"    if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}):\n"
-                 f"        {'    ' * bool(others)}return {plain}\n    {'    ' * bool(others)}reject(op, {first})\n" +
-                 (f"    {first} = as_tensor({first})\n" if others else ""))
-    inline = not operation.view and not operation.several and operation.formulas
-    if operation.view == "alias":
-        made = f"result = alias({first})"
-    elif operation.several:
-        made = "result = result_type([{} for array in array])".format(
-            f"view_of({first}, asarray(array), True)" if operation.view else "wrap(asarray(array))")
-    else:
-        made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
-    parts = [entry, _arguments(operation, reject), _run(operation), made]
-    check = "if array.dtype.kind != 'f':\n    raise not_differentiable(array)\n" if "dtype" in operation.params else ""
-    if operation.formulas:
-        parts += ["recorded = False", "recording = state.recording", "if recording:",
-                  indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
-                  indent(check + "recorded = True\n" + _node(operation, "array", "result"), "        "),
-                  "        attach(result, node)" if operation.several else
-                  "        result._requires_grad = True\n        result._node = node",
-                  "elif recording is None:\n    result._inference = True" if inline else ""]
-    outputs = "result" if operation.several else "(result,)"
-    return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
-
-
-def _inplace_source(operation: Op, reject: str | None = None) -> str:
-    """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
-    first = operation.params[0]
-    arguments = ", ".join(operation.tensor_params)
-    parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
-             f"check_inplace({first}, recorded)",
-             _arguments(operation, reject),
-             *(_call(operation, f"kernel.{name}", operation.tensor_params)
-               for name in ("check", "check_target") if getattr(operation.kernel, name)),
-             f"check_memory({arguments})" if operation.promote else
-             f"check_memory({arguments}, copies=True)" if operation.name == "_copy_" else "",
-             _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
-    if operation.formulas:
-        results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]
-        parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),
-                  f"write({first}, array)", "if recorded:", indent("".join(results) + f"{first}._rebase_history(node)", "    ")]
-    else:
-        parts.append(f"write({first}, array)")
-    return _function(operation, *parts, _observe(operation, f"({first},)", "recorded"), f"return {first}")
-
-
-def _apply_source(operation: Op) -> str:
-    """The text of a node's `apply`: it runs the formulas of the inputs that want a gradient."""
-    text = ("def apply(node, grad, graph, nodes):\n"
-            "    if graph and not formula.running:\n        return run_formula(itself, node, grad, nodes)\n")
-    if operation.saved:
-        text += "    if node._saved is None:\n        node._refuse_freed()\n"
-    for i, n in enumerate(operation.saved):
-        text += (f"    {n} = node._saved[{i}]\n"
-                 f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
-                 f"{'' if n in operation.output_of else f' and ({n}._node is not None or {n}._detached < node._number)'}:\n"
-                 f"        {n} = {n}.array\n    else:\n        {n} = unpacked(node, {i}, graph)\n")
-        if n not in operation.output_of:
-            text += f"        if graph:\n            {n} = saved_number({n})\n"
-    if operation.node_name == NOT_IMPLEMENTED:
-        return text + "    return formula_self(grad)\n"
-    # What was saved is looked at first, as in PyTorch: its errors come even if no gradient has arrived.
-    if any("grads" in names for names in operation.uses.values()):
-        text += "    grads = fill(node, grad, graph)\n    if grads is None:\n"
-    else:
-        text += ("    if grad.__class__ is list:\n        grad = grad[0]\n" if operation.several else "") + "    if grad is None:\n"
-    text += "        return (None,) * len(node._next)\n"
-    if operation.attributes:
-        text += f"    {_tuple(operation.attributes)[1:-1]} = node._attributes\n"
-    if "tensors" in operation.formulas:
-        text += "    if all(child is None for child in nodes):\n        return (None,) * len(nodes)\n"
-        return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
-    calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
-    return text + "    return {}\n".format(_tuple(f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)))
-
-
 def _node_class(operation: Op) -> type[Node]:
     """The node's class."""
-    apply = _deferred("apply", lambda: _apply_source(operation), f"<{operation.node_name}>",
+    apply = _deferred("apply", lambda: apply_source(operation), f"<{operation.node_name}>",
                       lambda: {f"formula_{arg}": f for arg, f in operation.formulas.items()})
     empty = {"_saved": (), "_versions": ()} if not operation.saved else {}      # no instance needs a place for them
     if not operation.attributes:
@@ -653,12 +398,9 @@ class OpNode(Node):
     def name(self) -> str:
         return self.op.node_name
 
-    def _remembered(self) -> tuple[str, ...]:
-        return tuple(n for n in Node._remembered(self) if not n.startswith("_"))
-
-    def __getattr__(self, name: str) -> Any:
-        value = Node.__getattr__(self, name)
-        if name.removeprefix("_saved_") in self.saved_names and isinstance(value, (bool, int, float)):
+    def _shown(self, i: int) -> Any:
+        value = Node._shown(self, i)
+        if isinstance(value, (bool, int, float)):
             # A number in a tensor's place, as in x * 3; of itself NumPy makes an int32 where Python is a 32-bit one.
             return wrap(asarray(value, np.int64 if type(value) in (int, _SavedInt) else None))
         return value

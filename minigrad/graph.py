@@ -31,11 +31,14 @@ class Node:
     shape, dtype
         Shape and NumPy dtype of the forward operation's output: what arrives here must look like that. If there are several
         outputs (`several`), a list of each.
+    fits : bool
+        Do the gradients that `apply` makes look like what the next nodes expect, so that nobody has to see to that? An elementwise
+        operation knows when it is recorded: nothing was broadcast or cast.
     hooks : Hooks or None
         None until a hook is registered, so that a graph without hooks pays nothing.
     """
 
-    __slots__ = ("_next", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "hooks", "__dict__",
+    __slots__ = ("_next", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "fits", "hooks", "__dict__",
                  "__weakref__")
 
     saved_names: tuple[str, ...] = ()           # tensors it may remember, in the order of _saved
@@ -54,7 +57,7 @@ class Node:
         if array is not None:
             self.shape, self.dtype = array.shape, array.dtype
         self._saved = self._versions = self._attributes = ()
-        self.hooks = None
+        self.hooks, self.fits = None, False
         self._number = next_sequence()
         if special.active:
             self.finish()
@@ -198,26 +201,25 @@ class Node:
         error.add_note(reasons.wrote_in_place(self.name(), self.saved_names[i], version, storage.version, storage.writer))
         return error
 
-    def __getattr__(self, name: str) -> Any:
-        # Only called for what is not a slot: the _saved_* attributes.
-        if name.startswith("_saved_"):
-            key = name.removeprefix("_saved_")
-            if key in self.attribute_names:
-                return self._attributes[self.attribute_names.index(key)]
-            if key in self.saved_names:
-                i = self.saved_names.index(key)
-                if self._versions[i] is None:       # never saved, so never freed
-                    return None
-                if self._saved is None:
-                    raise self._freed_error()
-                return self.unpack(i, True, shown=True)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    def __init_subclass__(cls) -> None:
+        """Give the class ``_saved_<name>`` for what its nodes remember. (A ``__getattr__`` would make every other attribute slow.)"""
+        for i, name in enumerate(cls.saved_names):
+            setattr(cls, f"_saved_{name}", property(lambda node, i=i: node._shown(i)))
+        for i, name in enumerate(cls.attribute_names):
+            if not name.startswith("_"):
+                setattr(cls, f"_saved_{name}", property(lambda node, i=i: node._attributes[i]))
 
     def _remembered(self) -> tuple[str, ...]:
-        return self.saved_names + self.attribute_names
+        """The names of what it remembers and shows."""
+        return tuple(n for n in self.saved_names + self.attribute_names if not n.startswith("_"))
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(f"_saved_{name}" for name in self._remembered())]
+    def _shown(self, i: int) -> Any:
+        """Saved tensor `i` for the user to look at."""
+        if self._versions[i] is None:       # never saved, so never freed
+            return None
+        if self._saved is None:
+            raise self._freed_error()
+        return self.unpack(i, True, shown=True)
 
     # Hooks ----------------------------------------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ TOP_LEVEL = {"notebooks", "minigrad", "tests", "requirements.txt", "README.md", 
 
 # From the ground up: a file imports only files above it. A package's line holds for those of its files that have no line.
 LAYERS = """
-    grad_mode dtype strides reasons storage graph engine printing tensor inplace arguments function copy_slices creation ops random linalg
-    autograd.graph autograd.backward_pass autograd.function autograd.functional autograd.gradcheck autograd
+    grad_mode dtype strides reasons storage graph engine printing tensor inplace arguments generate function copy_slices creation ops random
+    linalg autograd.graph autograd.backward_pass autograd.function autograd.functional autograd.gradcheck autograd
     nn optim serialization __init__
     picture why lab
 """.split()
@@ -34,9 +34,15 @@ def layer(module: str) -> int | None:
 
 
 def imports(source: str, module: str, is_package: bool, files: set[str]) -> set[str]:
-    """Return what a file imports, at its top or inside a function: ``"graph"`` for minigrad.graph, ``"/numpy"`` for others."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
+    """Return what a file imports, at its top or inside a function: ``"graph"`` for minigrad.graph, ``"/numpy"`` for others.
+
+    What only a type checker reads (``if TYPE_CHECKING:``) is no import.
+    """
+    found, tree = set(), ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [(alias.name.split("."), []) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

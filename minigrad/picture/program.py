@@ -283,10 +283,16 @@ def saved_names(node: Any) -> Iterable[str]:
 GONE = object()
 
 
+def _recall(node: Any, name: str) -> Any:
+    """What a node remembers under a name: a user's Function has no attributes for what it saved. None if it has no such name."""
+    names = getattr(node, "saved_names", ())
+    return node._shown(names.index(name)) if name in names else getattr(node, f"_saved_{name}", None)
+
+
 def _saved(node: Any, name: str) -> Any:
-    """What a node remembers under a name; None if it has no such name, GONE if it was freed or the user's own hook fails to give it."""
+    """The same; GONE if it was freed or the user's own hook fails to give it."""
     try:
-        return getattr(node, f"_saved_{name}", None)
+        return _recall(node, name)
     except Exception:
         return GONE
 
@@ -328,7 +334,7 @@ def check_saved(call: Call) -> None:
     call.hooks = sum(len(hooks.pre) + len(hooks.post) for hooks in own)
     for saved in call.saved:
         try:
-            getattr(saved.node, f"_saved_{saved.attribute}")
+            _recall(saved.node, saved.attribute)
         except Exception as error:                     # a user's own unpack hook may raise anything
             found = re.search(r"is at version (\d+); expected version (\d+)", str(error))
             if found:
