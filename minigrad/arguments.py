@@ -285,7 +285,7 @@ def refusal(full_name: str, args: tuple, kwargs: dict[str, Any]) -> Exception | 
     plausible = [s for s in shown if s.least <= len(args) + len(kwargs) <= len(s.params)]
     if len(signatures) == 1 or len(plausible) == 1:
         return TypeError(said[signatures.index((plausible or shown)[0])])
-    return TypeError(several(name, shown, args, kwargs))
+    return TypeError(several(name, shown, args, dict(reversed(kwargs.items()))))        # PyTorch's map of names puts the last first
 
 
 def by_old_signature(full_name: str, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:

@@ -41,24 +41,37 @@ class Hooked:
                 "_backward_hooks": HookDict(), "_is_full_backward_hook": None}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
+        if self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
-        args, kwargs = run_pre_hooks(self._forward_pre_hooks, "forward pre-hook", self, args, kwargs)
-        backward = _FullBackward(self) if self._is_full_backward_hook or self._backward_pre_hooks else None
-        if backward is not None:
-            args = backward.around_inputs(args)
-        result = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            new = hook(self, args, kwargs, result)
-            result = result if new is None else new
-        if backward is not None:
-            return backward.around_outputs(result)
-        if self._backward_hooks:
-            self._hook_last_node(args, result)
-        return result
+        result, called = None, set()
+        try:
+            args, kwargs = run_pre_hooks(self._forward_pre_hooks, "forward pre-hook", self, args, kwargs)
+            backward = _FullBackward(self) if self._is_full_backward_hook or self._backward_pre_hooks else None
+            if backward is not None:
+                args = backward.around_inputs(args)
+            result = self.forward(*args, **kwargs)
+            for hook in list(self._forward_hooks.values()):
+                called.add(hook)
+                new = hook(self, args, kwargs, result)
+                result = result if new is None else new
+            if backward is not None:
+                return backward.around_outputs(result)
+            if self._backward_hooks:
+                self._hook_last_node(args, result)
+            return result
+        except Exception:
+            for hook in self._forward_hooks.values():
+                if hook.always and hook not in called:
+                    try:
+                        new = hook(self, args, kwargs, result)
+                        result = result if new is None else new
+                    except Exception as error:
+                        warnings.warn("module forward hook with ``always_call=True`` raised an exception that was silenced as another "
+                                      f"error was raised in forward: {error}", stacklevel=3)
+            raise
 
     def _hook_last_node(self, args: tuple, result: Any) -> None:
         """The old kind of backward hook: on the node that made the result, whatever that is."""
@@ -85,15 +98,17 @@ class Hooked:
 
         return _register(self._forward_pre_hooks, hook if with_kwargs else with_both, prepend)
 
-    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False,
+                              always_call: bool = False) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after forward; what it returns replaces the output.
 
-        `with_kwargs`: call ``hook(module, args, kwargs, output)``.
+        `with_kwargs`: call ``hook(module, args, kwargs, output)``; `always_call`: also after an error, with what there is.
         """
-        def with_both(module: Hooked, args: tuple, kwargs: dict, output: Any) -> Any:
-            return hook(module, args, output)
+        def called(module: Hooked, args: tuple, kwargs: dict, output: Any) -> Any:
+            return hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
 
-        return _register(self._forward_hooks, hook if with_kwargs else with_both, prepend)
+        called.always = always_call
+        return _register(self._forward_hooks, called, prepend)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of the module's inputs are computed."""

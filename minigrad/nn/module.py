@@ -295,6 +295,10 @@ class Module(Hooked):
         """``to(mg.float64)``."""
         return self.to(dtypes.float64)
 
+    def half(self) -> Module:
+        """``to(mg.float16)``."""
+        return self.to(dtypes.float16)
+
     def cuda(self, device: Any = None) -> Module:
         """An error, if there is a tensor to move: minigrad has the CPU only."""
         return self._apply(lambda t: t.cuda(device))

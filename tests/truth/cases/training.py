@@ -39,3 +39,39 @@ def wrong_members(mg):
              attempt(lambda: linear.register_buffer("b", thing)), attempt(lambda: mg.optim.SGD([thing])))
     for walk in ("parameters", "named_parameters", "children", "named_children", "modules", "named_modules", "buffers", "named_buffers"):
         show(repr(getattr(linear, walk)()))
+
+
+def hooks_that_are_always_called(mg):
+    """After an error, with the output as far as there is one; what they raise then is a warning."""
+    linear = mg.nn.Linear(2, 2)
+
+    def wrong(module, args, output):
+        raise ValueError("in a hook")
+
+    def replacing(module, args, output):
+        show("replacing", output)
+        return 5
+
+    for hook, options in [(lambda m, args, kwargs, output: show("first", args, kwargs, output), {"with_kwargs": True}), (wrong, {}),
+                          (replacing, {}), (lambda m, args, output: show("last", output), {})]:
+        linear.register_forward_hook(hook, always_call=True, **options)
+    linear.register_forward_hook(lambda *_: show("never"))
+    mg.nn.init.ones_(linear.weight), mg.nn.init.ones_(linear.bias)
+    show(attempt(lambda: linear(mg.ones(3))), attempt(lambda: linear(mg.ones(2))))
+    linear.register_forward_pre_hook(lambda m, args: 1 / 0)
+    show(attempt(lambda: linear(mg.ones(2))))
+
+
+def modules_begun_wrongly(mg):
+    """Without ``super().__init__()``."""
+    nn = mg.nn
+
+    class Empty(nn.Module):
+        def __init__(self, member=None):
+            if member is not None:
+                self.member = member
+
+    for member in (nn.Linear(1, 1), nn.Parameter(mg.ones(1)), mg.ones(1), 3):
+        show(attempt(lambda: Empty(member).member))
+    show(*[attempt(lambda: use(Empty())) for use in (lambda m: m(1), list, repr, lambda m: m.train(), lambda m: list(m.parameters()))])
+    show(*[x.dtype for x in nn.BatchNorm1d(2).half().state_dict().values()])
