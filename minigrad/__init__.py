@@ -9,8 +9,8 @@ from math import e, inf, nan, pi
 from . import arguments, autograd, creation, linalg, nn, ops, optim, random, serialization
 from .autograd.backward_pass import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .dtype import (
-    Size, bool_ as bool, cuda, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32, int64,
-    layout, promote_types, set_default_dtype, strided, uint8,
+    Size, bool_ as bool, contiguous_format, cuda, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16,
+    int32, int64, layout, memory_format, preserve_format, promote_types, set_default_dtype, strided, uint8,
 )
 from .dtype import float16 as half, float32 as float, float64 as double, int16 as short, int32 as int, int64 as long
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
@@ -24,7 +24,7 @@ globals().update({name: getattr(module, name) for module in (creation, random, s
 
 # A call that fails by its arguments says what PyTorch says.
 arguments.install({"": _sys.modules[__name__], "Tensor": Tensor, "nn.functional": nn.functional, "linalg": linalg},
-                  {"Tensor": Tensor, "torch.Generator": random.Generator})
+                  {"Tensor": Tensor, "torch.Generator": random.Generator, "torch.memory_format": memory_format})
 
 __all__ = [name for name, value in globals().items() if not name.startswith("_")
            and (name in ("autograd", "linalg", "nn", "optim", "random") or not isinstance(value, type(_sys)))]

@@ -178,11 +178,13 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 
 
 def _like(name: str, make: Callable) -> Callable:
-    def factory(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    def factory(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, memory_format: Any = None,
+                requires_grad: bool = False) -> Tensor:
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}_like(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         d = input.array.dtype if dtype is None else pick_dtype(dtype, device)
-        return finish(arranged(make(input.array.shape, *args, d), input.array), requires_grad)
+        array = make(input.array.shape, *args, d)
+        return finish(array if memory_format is dtypes.contiguous_format else arranged(array, input.array), requires_grad)
     factory.__name__, factory.__doc__ = f"{name}_like", f"A tensor of {name} in the shape and dtype of another."
     return factory
 

@@ -265,11 +265,19 @@ class cuda:
 class layout:
     """How a tensor lies in memory; minigrad has ``torch.strided`` only."""
 
+    def __init__(self, name: str) -> None:
+        self._name = name
+
     def __repr__(self) -> str:
-        return "torch.strided"
+        return f"torch.{self._name}"
 
 
-strided = layout()
+class memory_format(layout):
+    """In which order a copy lies in memory: in rows, or as what is copied does."""
+
+
+strided = layout("strided")
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 
 
 class Size(tuple):

@@ -38,7 +38,7 @@ from .dtype import in_single
 from .generate import apply_source, forward_source, inplace_source
 from .grad_mode import state
 from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
-from .inplace import alias, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
+from .inplace import alias, check_apart, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
 from .strides import arranged, strides_of  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401
 
@@ -428,8 +428,7 @@ def as_tensor(value: Any) -> Tensor:
 
 def wants_grad(tensor: Any, *others: Any) -> bool:
     """Whether an in-place operation on these is to be recorded."""
-    return (state.recording is True and isinstance(tensor, Tensor) and tensor.array.dtype.kind == "f"
-            and (tensor.requires_grad or any(isinstance(t, Tensor) and t.requires_grad for t in others)))
+    return state.recording is True and any(isinstance(t, Tensor) and t.requires_grad for t in (tensor, *others))
 
 
 def wrong_type(operation: Op, name: str, value: Any) -> TypeError:

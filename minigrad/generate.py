@@ -222,18 +222,29 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
 
 
+def _guard(operation: Op) -> str:
+    """The text of the check that an operation's in-place twin needs: elementwise, or beside an index; a number's memory is free."""
+    first, *others = operation.tensor_params
+    arguments = ", ".join(operation.tensor_params)
+    if operation.promote or operation.name == "_copy_":
+        return f"check_memory({arguments})" if operation.promote else f"check_memory({arguments}, copies=True)"
+    if operation.name == "_index_put_":
+        return "fills = kernel.fills(indices, values_, accumulate)\ncheck_apart(self, *indices, None if fills else values, whole=not fills)"
+    indexed = "index" in others
+    seen = [n for n in others if indexed and n != "value" or n in ("mask", "min", "max") and "source" not in others]
+    return f"check_apart({first}, {', '.join(seen)}, whole={indexed})" if seen else ""
+
+
 def inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
     arguments = ", ".join(operation.tensor_params)
     parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
-             f"check_inplace({first}, recorded)",
+             f"check_inplace({first}, recorded)", f"recorded = recorded and {first}.array.dtype.kind == 'f'",
              _arguments(operation, reject),
              *(_call(operation, f"kernel.{name}", operation.tensor_params)
                for name in ("check", "check_target") if getattr(operation.kernel, name)),
-             f"check_memory({arguments})" if operation.promote else
-             f"check_memory({arguments}, copies=True)" if operation.name == "_copy_" else "",
-             _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
+             _guard(operation), _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
     if operation.formulas:
         results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]
         parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),

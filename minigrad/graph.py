@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import reasons
+from .dtype import contiguous_format
 from .grad_mode import state
 
 Edge = tuple["Node | None", int]
@@ -151,7 +152,7 @@ class Node:
             return value if graph else value.array
         if not hasattr(value, "_storage"):
             return value                                  # None, or a Python number in a tensor's place
-        if value._detached > self._number and not shown:
+        if value._node is None and value._detached > self._number and not shown:
             raise RuntimeError(reasons.SAVED_DETACHED)
         if value._storage.version != version:
             raise self._version_error(i, value, version, shown)
@@ -190,7 +191,7 @@ class Node:
     def _version_error(self, i: int, tensor: Any, version: int, shown: bool = False) -> RuntimeError:
         storage, output_nr = tensor._storage, self.saved_outputs[i]
         made_by = (self._maker(), output_nr) if output_nr is not None else tensor.grad_fn and tensor._edge
-        if shown and tensor._detached > self._number:
+        if made_by is None and shown and tensor._detached > self._number:
             made_by = (self, 0)         # PyTorch takes the node that is asked for the one that made the tensor
         which = f", which is output {made_by[1]} of {forward_name(made_by[0])}," if made_by is not None else ""
         kind = "CPUBoolType" if tensor.array.dtype == bool else tensor.type()
@@ -418,7 +419,7 @@ class Hooks:
             tensor = reference()
             if tensor is not None and grads[output_nr] is not None:
                 grad = wrap(grads[output_nr])
-                tensor._grad = grad.clone() if tensor._grad is None else tensor._grad + grad
+                tensor._grad = grad.clone(memory_format=contiguous_format) if tensor._grad is None else tensor._grad + grad
         return grads
 
 

@@ -134,14 +134,18 @@ def check_memory(tensor: Tensor, *others: Any, copies: bool = False) -> None:
     target = tensor.array
     if not (copies and others[0] is tensor):         # x.copy_(x) writes nothing
         check_overlap(target)
+    check_apart(tensor, *others)
+
+
+def check_apart(tensor: Tensor, *others: Any, whole: bool = False) -> None:
+    """Refuse to write into memory that another argument sees differently (`whole`: sees at all)."""
+    target = tensor.array
     for other in others:
-        if not isinstance(other, Tensor) or other is tensor or other._storage.buffer is not tensor._storage.buffer:
+        if not isinstance(other, Tensor) or other._storage.buffer is not tensor._storage.buffer or other is tensor and not whole:
             continue
         array = other.array
-        if not (target.size and array.size and is_dense(target) and is_dense(array)):
-            continue
-        (low, high), (begin, end) = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(array)
-        if low < end and begin < high and (low, high, target.strides) != (begin, end, array.strides):
+        if np.may_share_memory(target, array) and is_dense(target) and is_dense(array) and (whole or (
+                array.ctypes.data, array.nbytes, array.strides) != (target.ctypes.data, target.nbytes, target.strides)):
             raise RuntimeError(reasons.PARTIAL_OVERLAP)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 
 def strides_of(array: np.ndarray) -> tuple[int, ...]:
-    """Steps in elements, as PyTorch counts."""
+    """Steps in elements, as PyTorch counts; NumPy says 0 of a new array without elements."""
+    if not array.size and not any(array.strides):
+        array = np.empty([n or 1 for n in array.shape], array.dtype)
     return tuple([s // array.itemsize for s in array.strides])
 
 
@@ -32,8 +34,8 @@ def lies_like(grad: np.ndarray, array: np.ndarray) -> bool:
     """Whether a gradient may be kept as it lies: PyTorch looks at the steps alone (after ``.data = `` the shapes may differ)."""
     if not is_dense(array):
         return grad.flags.c_contiguous
-    steps = array.strides or (array.itemsize,)
-    return all(n == 1 or i < len(steps) and s == steps[i] for i, (n, s) in enumerate(zip(grad.shape, grad.strides, strict=True)))
+    steps = strides_of(array) or (1,)
+    return all(n == 1 or i < len(steps) and s == steps[i] for i, (n, s) in enumerate(zip(grad.shape, strides_of(grad), strict=True)))
 
 
 def _compare(shape: tuple[int, ...], strides: list[tuple[int, ...]], a: int, b: int) -> int:

@@ -224,8 +224,10 @@ class Tensor:
         if self._hooks is None:
             # Once made, the dictionary stays until a write in place gives the tensor a new history: hooks registered after
             # transpose_() join the earlier ones at the node that they were at.
+            self._hooks = HookDict()        # before the history of a stale view is asked for, which may raise
             node = self.grad_fn or self._accumulator and self._accumulator()
-            self._hooks = HookDict() if node is None else node._own_hooks().tensor.setdefault(self._output_nr, HookDict())
+            if node is not None:
+                self._hooks = node._own_hooks().tensor.setdefault(self._output_nr, self._hooks)
         return RemovableHandle(self._hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:

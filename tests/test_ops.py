@@ -27,7 +27,7 @@ TABLE = [
     (mg.log10, P), (mg.log1p, P), (mg.sqrt, P), (mg.rsqrt, P), (mg.sin, A), (mg.cos, A), (mg.tan, "unit"),
     (mg.asin, "unit"), (mg.acos, "unit"), (mg.atan, A), (mg.sinh, A), (mg.cosh, A), (mg.tanh, A), (mg.asinh, A),
     (lambda x: mg.acosh(x + 1), P), (mg.atanh, "unit"), (mg.sigmoid, A), (mg.relu, A), (mg.erf, A), (mg.erfc, A),
-    (mg.atan2, P, A), (mg.hypot, P, A), (mg.logaddexp, A, A), (mg.xlogy, A, P), (mg.abs, A), (mg.sgn, A),
+    (mg.atan2, P, A), (mg.hypot, P, A), (mg.logaddexp, A, A), (mg.xlogy, A, P), (lambda x: mg.xlogy(x, 2), A), (mg.abs, A), (mg.sgn, A),
     (mg.sign, A), (mg.floor, A), (mg.ceil, A), (mg.round, A), (mg.trunc, A), (mg.frac, A), (mg.nan_to_num, A),
     (lambda x, y: mg.lerp(x, y, 0.3), A, A), (lambda x, y, w: mg.lerp(x, y, w), A, A, A),
     (lambda x, y, z: mg.addcmul(x, y, z, value=2), A, A, A), (lambda x, y, z: mg.addcdiv(x, y, z, value=2), A, A, P),

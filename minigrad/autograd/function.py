@@ -229,6 +229,7 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             with no_grad():
                 value = view_of(value, value.array)
         if recorded and differentiable and is_input and is_dirty:
+            value._grad = None
             rebase_history(value, node)
         elif recorded and differentiable:
             value._requires_grad, value._edge = True, (node, len(shapes))

@@ -491,8 +491,8 @@ def logaddexp(self, other: Tensor):
     return np.logaddexp(self, other)
 
 
-@op(tex=r"{self} \ln {other}", promote="float", inplace=True,
-    self=lambda grad, self, other: masked_fill(xlogy(grad, other), logical_and(self == 0, other <= 0), 0),
+@op(tex=r"{self} \ln {other}", promote="float", inplace=True, scalar="XlogyBackward2",
+    self=lambda grad, self, other: masked_fill(xlogy(grad, other), (self == 0) & (other <= 0), 0),
     other=lambda grad, self, other: grad * self / other)
 def xlogy(self, other):
     """``self * log(other)``, and 0 where `self` is 0."""

@@ -94,9 +94,15 @@ def _checked(array, indices):
         raise IndexError(text) from None
 
 
+def _fills(indices: tuple, values: np.ndarray, accumulate: bool) -> bool:
+    """PyTorch writes one number through one mask as `masked_fill_` does."""
+    given = [i for i in indices if i is not None]
+    return values.size == 1 and not accumulate and len(given) == 1 and getattr(given[0], "array", given[0]).dtype == bool
+
+
 def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate: bool) -> None:
     warn_of_expanded(target, "index_put_", "indices] = tensor")
-    if values.size == 1 and _is_one_mask(indices):
+    if _fills(indices, values, accumulate):
         warn_of_expanded(target, "masked_fill_")
 
 
@@ -124,7 +130,7 @@ def _index_put(self, indices: Operand, values, accumulate):
             # PyTorch looks at the shapes first.
             _refuse_values(values, _checked(out, [None if i is None else np.zeros_like(i) for i in arrays]).shape)
         raise
-    if values.dtype != self.dtype and not (values.size == 1 and not accumulate and _is_one_mask(indices)):
+    if values.dtype != self.dtype and not _fills(indices, values, accumulate):
         names = [scalar_type(a) for a in (self, values)]
         raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
                            "source.".format(*names))
@@ -138,15 +144,12 @@ def _index_put(self, indices: Operand, values, accumulate):
     return out
 
 
+_index_put.op.kernel.fills = _fills
+
+
 @op(tex="{self}", saves=("accumulate",), self=lambda grad: grad, values=lambda grad, indices: _index(grad, indices))
 def _index_put_impl(self, indices: Operand, values, accumulate):
     return _index_put(self, indices, values, accumulate)
-
-
-def _is_one_mask(indices: tuple) -> bool:
-    """PyTorch writes one number through one mask as `masked_fill_` does."""
-    given = [i for i in indices if i is not None]
-    return len(given) == 1 and getattr(given[0], "array", given[0]).dtype == bool
 
 
 @public()
@@ -361,7 +364,7 @@ def gather(self, dim, index: Tensor, *, sparse_grad=False):
 def _scattered(self, dim, index, src, write):
     source = isinstance(src, np.ndarray)
     place, dim = _along(index, dim, self, "scatter", src if source else None)
-    out = self.copy()
+    out = np.array(self, order="C")     # of a 0-d gradient, too, which may be a NumPy scalar
     if not index.size:
         return out
     if source:
@@ -452,7 +455,7 @@ def _rows(self, dim, index, name, source=None):
         _check_rows(self, dim, index)
     elif not self.size:
         if name != "index_add_":        # PyTorch first makes a view with as many rows as there are indices
-            full = strides_of(np.empty([n or 1 for n in self.shape], self.dtype))
+            full = strides_of(self)
             sizes, strides = ((*values[:dim], put, *values[dim + 1:]) for values, put in ((self.shape, index.size), (full, 0)))
             check_storage(sizes, strides, 0, self.itemsize, 0)
         index = index[:0]
@@ -537,7 +540,7 @@ def index_copy(self, dim, index: Tensor, source):
 def index_fill(self, dim, index: Tensor, value):
     """A copy with a number in the slices at the given indices along a dimension."""
     value = one_number(value, self, "index_fill_")
-    out = arranged(self.copy(), self)
+    out = arranged(np.array(self), self)
     out[_rows(self, dim, index, "index_fill_")] = value
     return out
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
-from ..dtype import Size, scalar_type
+from ..dtype import Size, contiguous_format, scalar_type
 from ..engine import can_sum_to
 from ..function import PUBLIC, op, public
 from ..grad_mode import state
@@ -534,7 +534,7 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
 @op(tex="{self}", self=lambda grad: grad)
 def clone(self, memory_format=None):
     """A copy in memory of its own, still part of the graph."""
-    return arranged(self.copy(order="K"), self)
+    return self.copy() if memory_format is contiguous_format else arranged(self.copy(order="K"), self)
 
 
 @op(node="ToCopyBackward0", self=lambda grad: grad)
@@ -603,7 +603,7 @@ Tensor.type_as, Tensor.cpu, Tensor.cuda = _type_as, _cpu, _cuda
 
 
 @public(function=False)
-def contiguous(self: Tensor) -> Tensor:
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in row-major order, else a copy that does."""
     return self if self.array.flags.c_contiguous else _contiguous(self)
 

@@ -121,7 +121,12 @@ def first_difference(lines: list[str], torch: Any, ours: Any) -> Difference | No
 
 def parted(line: str, found: list[Difference]) -> bool:
     """Whether only one of the libraries may have done all that a line says, or PyTorch stopped at a bug of its own."""
-    return any(d.path == "error" and (None in (d.torch, d.ours) or ";" in line or "INTERNAL ASSERT" in str(d.torch)) for d in found)
+    return any(_is_bug(d) or d.path == "error" and (None in (d.torch, d.ours) or ";" in line) for d in found)
+
+
+def _is_bug(difference: Difference) -> bool:
+    """Whether PyTorch asks to report it."""
+    return "INTERNAL ASSERT" in str(difference.torch)
 
 
 def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
@@ -131,4 +136,4 @@ def step(runs: tuple[Run, Run], line: str, number: int) -> list[Difference]:
         for outcome in (torch, ours):
             outcome["log before the error"] = outcome.pop("log")
     found = [Difference(number, *d) for d in differences(torch, ours, runs[1].unit(number))]
-    return found[:1] if parted(line, found) else found      # the rest follows from the error
+    return [min(found, key=lambda d: not _is_bug(d))] if parted(line, found) else found      # the rest follows from the error
