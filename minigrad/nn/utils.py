@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Generator, Iterable
 
 import numpy as np
 
@@ -13,8 +14,7 @@ from ..tensor import Tensor, wrap
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [p.grad for p in parameters if p.grad is not None]
+    return [p.grad for p in ([parameters] if isinstance(parameters, Tensor) else parameters) if p.grad is not None]
 
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
@@ -26,6 +26,10 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     RuntimeError
         If `error_if_nonfinite` and the norm is NaN or infinite.
     """
+    if isinstance(parameters, Generator):
+        parameters = list(parameters)
+        if not parameters:
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     grads, order = _gradients(parameters), float(norm_type)
     norms = np.array([np.linalg.norm(g.array.reshape(-1), order) for g in grads],
                      grads[0].array.dtype if grads else np.float32)

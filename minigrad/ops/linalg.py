@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from .. import reasons
 from ..dtype import refuse, scalar_type
 from ..engine import can_sum_to
 from ..function import op, public, shape_error
-from ..reasons import check
+from ..reasons import check, type_name
 from ..tensor import Tensor, check_dim, wrap
 from .reductions import sum
 from .views import (
@@ -277,7 +276,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """`linalg.cross`; without `dim`, along the first dimension of size 3."""
     if dim is None:
-        warnings.warn(reasons.CROSS_DIM, stacklevel=2)
+        reasons.warn_once(reasons.CROSS_DIM)
         check(3 in input.shape, "no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)
     return _cross(input, other, dim)
@@ -337,9 +336,12 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
         if not isinstance(x, Tensor):
             raise TypeError(f"tensordot(): argument '{'ab'[i]}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
     if isinstance(dims, int):
-        dims = (range(a.ndim - dims, a.ndim), range(dims))
+        check(dims >= 0, f"tensordot expects dims >= 0, but got dims={dims}")
+        check(dims <= min(a.ndim, b.ndim), f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = (range(-dims, 0), range(dims))
+    check(len(dims[0]) == len(dims[1]), "both dimension lists should have same length")
     left, right = ([check_dim(d, x.ndim) for d in ds] for x, ds in zip((a, b), dims))
-    for d, e in zip(left, right):
+    for d, e in zip(*dims):
         if a.shape[d] != b.shape[e] and 1 in (a.shape[d], b.shape[e]):      # a size of 1 stands for any other
             a, b = (a, sum(b, e, True)) if a.shape[d] == 1 else (sum(a, d, True), b)
         if a.shape[d] != b.shape[e]:
@@ -379,6 +381,8 @@ def einsum(*args: Any) -> Any:
     if not isinstance(equation, str):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     operands = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
+    bad = next((i for i, x in enumerate(operands) if not isinstance(x, Tensor)), None)
+    check(bad is None, lambda: f"expected Tensor as element {bad} in argument 1, but got {type_name(operands[bad])}", TypeError)
     terms, _, output = equation.replace(" ", "").partition("->")
     terms = terms.split(",")
     if len(terms) != len(operands):

@@ -75,3 +75,17 @@ def modules_begun_wrongly(mg):
         show(attempt(lambda: Empty(member).member))
     show(*[attempt(lambda: use(Empty())) for use in (lambda m: m(1), list, repr, lambda m: m.train(), lambda m: list(m.parameters()))])
     show(*[x.dtype for x in nn.BatchNorm1d(2).half().state_dict().values()])
+
+
+def products_that_do_not_fit(mg):
+    a, b = mg.ones(2, 3, 4), mg.ones(3, 2)
+    for dims in (1, 2, -1, 5, ([-1], [1]), ([1, 2], [0, 1]), ([1, 2], [0]), ([5], [0])):
+        show(str(dims), attempt(lambda: mg.tensordot(a, b, dims)))
+    show(attempt(lambda: mg.einsum("i", 3)), attempt(lambda: mg.einsum("i,i->", mg.ones(2), [1.0, 2.0])))
+
+
+def clipping_nothing(mg):
+    """A generator gives its parameters once."""
+    linear = mg.nn.Linear(1, 1)
+    params = linear.parameters()
+    show(mg.nn.utils.clip_grad_norm_(params, 1.0), mg.nn.utils.clip_grad_norm_(params, 1.0), mg.nn.utils.clip_grad_norm_([], 1.0))
