@@ -141,8 +141,7 @@ class Pass:
         self.start = nodes[0] if len(nodes) == 1 else None
         self.buffers: dict[Node, Any] = {}
         self.owned: set[Node] = set()       # nodes whose buffer we made by adding: safe to add into
-        self.ready: list[tuple[int, int, Node]] = []
-        self.arrival = itertools.count()    # among accumulators, which share one number: first come, first served
+        self.ready: list[tuple[int, Node]] = []     # a heap; accumulators share one number, and leave it in the order that comes of that
         for i, ((node, output_nr), grad) in enumerate(roots):
             shape, _ = node.expects(output_nr)
             if not can_sum_to(grad.shape, shape):      # .data of the root was exchanged
@@ -169,7 +168,7 @@ class Pass:
 
     def schedule(self, node: Node) -> None:
         """Line up a node that has got everything: the one created last runs first."""
-        heappush(self.ready, (-node._number, next(self.arrival), node))
+        heappush(self.ready, (-node._number, node))
 
     def meet(self, node: Node, grad: Any, wrap: Callable) -> tuple[bool, list]:
         """Let a node's hooks see and change what has arrived, and keep what is asked for; say whether the node itself runs."""
@@ -260,7 +259,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
         grad_mode.state.set(create_graph)       # in here, so that an interrupt cannot come between
         while node is not None or ready:
             if node is None:
-                node = heappop(ready)[2]
+                node = heappop(ready)[1]
             grad, nodes, hooks = buffers.pop(node, None), node._next, node.hooks
             if hooks is not None or needed is not None:
                 runs, grads = this.meet(node, grad, wrap)
@@ -307,7 +306,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                             out = out.copy("K")
                         buffers[child] = out
                 left = pending[child] = pending[child] - 1
-                if not left:
+                if not left and (needed is None or child in needed or child in this.positions):
                     if only is not None:
                         this.schedule(only)
                     only = child
@@ -315,7 +314,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                 node._saved = None
             if check_nan:
                 _check_nan(node, outs)
-            if ready and only is not None and ready[0][0] <= -only._number:
+            if only is not None and ready and (len(ready) > 1 or ready[0][0] <= -only._number):
                 this.schedule(only)
                 only = None
             node = only

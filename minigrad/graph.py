@@ -97,6 +97,9 @@ class Node:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
+    def __lt__(self, other: Node) -> bool:
+        return False        # nodes of one number are equal in the engine's heap: which comes first is the heap's affair, as in PyTorch
+
     def _sequence_nr(self) -> int:
         return self._number
 

@@ -447,3 +447,18 @@ def module_hooks(mg):
     show(len(seen), seen[0] if seen else None)
     g.sum().backward()
     show(x.grad, len(seen))
+
+
+def many_leaves_at_once(mg):
+    """Leaves that get their gradients together leave the engine's heap in an order of its own."""
+    seen = []
+    for n in (3, 4, 6, 9):
+        xs = [mg.ones(1, requires_grad=True) for _ in range(n)]
+        for i, x in enumerate(xs):
+            x.register_hook(lambda grad, i=i: seen.append(i))
+        for run in (lambda: mg.stack(xs).sum().backward(), lambda: (mg.cat(xs) * mg.cat(xs[::-1])).sum().backward(),
+                    lambda: mg.autograd.backward([*[x * 2 for x in xs], *xs]), lambda: mg.autograd.grad(mg.stack(xs).sum(), xs[1:]),
+                    lambda: (mg.stack(xs) * mg.stack([x * 2 for x in xs])).sum().backward(inputs=xs[::2])):
+            run()
+            show(seen)
+            seen.clear()
