@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtype as dtypes
 from . import reasons
+from .arguments import several, signatures_of
 from .function import keep_quiet
 from .storage import Storage
 from .strides import arranged
@@ -116,9 +117,12 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return wrap(array.view())      # a storage of its own, though two tensors be made of one array
 
 
-def _construct(cls: type[Tensor], *data: Any, dtype: np.dtype | None = None) -> Tensor:
+def _construct(cls: type[Tensor], *data: Any, _dtype: np.dtype | None = None, **options: Any) -> Tensor:
     """``Tensor(2, 3)`` is PyTorch's old way of `empty`, ``Tensor([2, 3])`` of `tensor`; ``Tensor(x)`` is an alias of x."""
-    value, dtype = data[0] if len(data) == 1 else data, dtype or dtypes.get_default_dtype().numpy
+    value, dtype = data[0] if len(data) == 1 else data, _dtype or dtypes.get_default_dtype().numpy
+    if options.keys() - {"device"} or len(data) > 1 and _is_sequence(data[0]):      # the options of mg.tensor are unknown here
+        raise TypeError(several("new", signatures_of("Tensor.new")[1], data, dict(reversed(options.items()))))
+    dtypes.on_cpu(options.get("device"))
     if isinstance(value, Tensor):
         return value[...] if cls is Tensor else wrap(value.array, value._storage, cls=cls)
     if value is data or value.__class__ in (int, dtypes.Size):
@@ -308,10 +312,10 @@ _OPTIONS = ("TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=f
 
 
 def _typed(scalar_type: str, d: dtypes.dtype) -> None:
-    def factory(*data: Any) -> Tensor:
+    def factory(*data: Any, **options: Any) -> Tensor:
         if len(data) == 1 and isinstance(data[0], Tensor) and data[0].dtype is not d:
             raise TypeError("expected {} (got {})".format(*(_OPTIONS.format(x.cpp_name) for x in (d, data[0].dtype))))
-        return _construct(Tensor, *data, dtype=d.numpy)
+        return _construct(Tensor, *data, _dtype=d.numpy, **options)
     factory.__name__ = factory.__qualname__ = f"{scalar_type}Tensor"
     factory.__doc__ = f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
     globals()[factory.__name__] = factory

@@ -257,6 +257,12 @@ class cuda:
         return False
 
     @staticmethod
+    def manual_seed(seed: int) -> None:
+        """Nothing: `minigrad.manual_seed` seeds all there is."""
+
+    manual_seed_all = manual_seed
+
+    @staticmethod
     def device_count() -> int:
         """0, always."""
         return 0

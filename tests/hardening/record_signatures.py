@@ -56,6 +56,8 @@ BY_HAND = {
         "to(Device device=None, ScalarType dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)",
         "to(ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)",
         "to(Tensor tensor, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None)"],
+    "mg.Tensor.new": ["new(*, Device? device=None)", "new(Storage storage)", "new(Tensor other)",
+                      "new(IntArrayRef size, *, Device? device=None)", "new(PyObject* data, *, Device? device=None)"],
     "mg.Tensor.copy_": ["copy_(Tensor other, bool non_blocking=False)"],
     "mg.Tensor.size": ["size(int64_t? dim=None)"],
     "mg.Tensor.stride": ["stride(int64_t? dim=None)"],
@@ -124,7 +126,7 @@ def in_pytorchs_order(function, is_method: bool, texts: list[str]) -> list[str]:
 
 def main() -> None:
     found, lines = groups(), []
-    for full in [*surface(), "mg.empty"]:        # wrong calls of empty are not tried, since right ones have no fixed answer
+    for full in [*surface(), "mg.empty", "mg.Tensor.new"]:        # not tried by wrong calls: of empty, right ones have no fixed answer
         if full.startswith("operator."):
             continue
         space, name = full.rsplit(".", 1)

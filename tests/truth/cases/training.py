@@ -89,3 +89,12 @@ def clipping_nothing(mg):
     linear = mg.nn.Linear(1, 1)
     params = linear.parameters()
     show(mg.nn.utils.clip_grad_norm_(params, 1.0), mg.nn.utils.clip_grad_norm_(params, 1.0), mg.nn.utils.clip_grad_norm_([], 1.0))
+
+
+def constructed_the_old_way(mg):
+    """``mg.Tensor`` with the options of ``mg.tensor``."""
+    for make in (mg.Tensor, mg.FloatTensor, mg.LongTensor):
+        for args, options in [(([1.0],), {"requires_grad": True}), ((2, 3), {"requires_grad": True}), (([1], 3), {}),
+                              ((3,), {"dtype": mg.int64}), (([2],), {"device": "cpu"})]:
+            show(attempt(lambda: make(*args, **options)))
+    show(mg.cuda.manual_seed(0), mg.cuda.manual_seed_all(0))
