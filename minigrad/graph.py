@@ -168,18 +168,6 @@ class Node:
         """The node that its saved result comes from: its own, or that of the view that it wrote into, while that exists."""
         return self._written and self._written() or self
 
-    def unpack_all(self, graph: bool) -> list:
-        """All saved tensors after the version check.
-
-        Raises
-        ------
-        RuntimeError
-            If they were freed, or one was written in place since.
-        """
-        if self._saved is None:
-            self._refuse_freed()
-        return [self.unpack(i, graph) for i in range(len(self._saved))]
-
     def _refuse_freed(self) -> None:
         """Raise if what was freed was ever saved."""
         if any(version is not None for version in self._versions):

@@ -67,13 +67,19 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        return tuple(self.unpack_all(True))
+        if self._saved is None:
+            raise self._freed_error()
+        return tuple([self.unpack(i, True) for i in range(len(self._saved) - 1)])
 
     def finish_saving(self, outputs: list[Tensor]) -> None:
-        """Turn what `save_for_backward` was given into saved tensors, outputs without the way back to this node."""
+        """Turn what `save_for_backward` was given into saved tensors, outputs without the way back to this node.
+
+        A None behind them is saved, too: what was freed is refused even if it was nothing.
+        """
         for i, t in enumerate(self.to_save):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {reasons.type_name(t)}")
+        self.to_save = (*self.to_save, None)
         places = [next((n for n, out in enumerate(outputs) if out is t), None) for t in self.to_save]
         self.saved_outputs = tuple(places)
         self.saved_names = tuple(f"saved tensor {i}" for i in range(len(self.to_save)))
