@@ -35,36 +35,31 @@ def _pieces(array: np.ndarray, dim: int, ends: list[tuple[int, int]]) -> list[np
     return [array[(builtins.slice(None),) * dim + (builtins.slice(start, end), ...)] for start, end in ends]
 
 
-def _splitting(names: tuple[str, str], node: str, view: bool, doc: str) -> tuple[Callable, Callable]:
+def _splitting(names: tuple[str, str], view: bool, doc: str) -> tuple[Callable, ...]:
     """The two ways to split, as views or (``unsafe``) as tensors that may be written in place."""
     def split(self, split_size, dim=0):
         dim = _parts_of(self, dim)
         size = self.shape[dim]
         check(split_size >= 0, lambda: f"split expects split_size be non-negative, but got split_size={split_size}")
-        if not split_size and size:
-            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+        check(split_size or not size, lambda: f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
         return _pieces(self, dim, [(i, i + split_size) for i in range(0, builtins.max(size, 1), split_size or 1)])
 
     def with_sizes(self, split_sizes, dim=0):
         given, dim = dim, _parts_of(self, dim)
         check(not any(n < 0 for n in split_sizes), lambda: "split_with_sizes expects split_sizes have only "
               f"non-negative entries, but got split_sizes={list(split_sizes)}")
-        if builtins.sum(split_sizes) != self.shape[dim]:
-            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
-                               f"dimension {given}), but got split_sizes={list(split_sizes)}")
+        check(builtins.sum(split_sizes) == self.shape[dim], lambda: "split_with_sizes expects split_sizes to sum exactly to "
+              f"{self.shape[dim]} (input tensor's size at dimension {given}), but got split_sizes={list(split_sizes)}")
         return _pieces(self, dim, [(end - n, end) for n, end in zip(split_sizes, np.cumsum(split_sizes).tolist(), strict=True)])
 
     for kernel, name in zip((split, with_sizes), names):
         kernel.__name__, kernel.__doc__ = name, f"Parts along a dimension{doc}."
-
-    def declare(kernel: Callable, node: str, saved: str) -> Callable:
-        return op(view=view, outputs="list", node=node, saves=("self_sym_sizes", saved), tex="{self}",
-                  self=lambda grads, dim: cat(grads, dim))(kernel)
-    return declare(split, f"{node}SplitBackward0", "split_size"), declare(with_sizes, f"{node}SplitWithSizesBackward0", "split_sizes")
+    return tuple(op(tex="{self}", view=view, outputs="list", saves=("self_sym_sizes", size),
+                    self=lambda grads, dim: cat(grads, dim))(kernel) for kernel, size in ((split, "split_size"), (with_sizes, "split_sizes")))
 
 
-_split, split_with_sizes = _splitting(("_split", "split_with_sizes"), "", True, ": views that refuse in-place writes")
-unsafe_split, _ = _splitting(("unsafe_split", "unsafe_split_with_sizes"), "Unsafe", False, ", which may be written in place: the program "
+_split, split_with_sizes = _splitting(("_split", "split_with_sizes"), True, ": views that refuse in-place writes")
+unsafe_split, _ = _splitting(("unsafe_split", "unsafe_split_with_sizes"), False, ", which may be written in place: the program "
                              "promises to use the whole no more")
 
 
@@ -139,7 +134,19 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 # Joining -------------------------------------------------------------------------------------------------------------------
 
-@op(tensors=lambda grad, _tensors_sym_sizes, dim: _uncat(grad, _tensors_sym_sizes, dim))
+def _uncat(grad: Any, _tensors_sym_sizes: list[tuple], dim: int) -> list:
+    parts, start = [], 0
+    for size in _tensors_sym_sizes:
+        if size == (0,):
+            parts.append(zeros_of(slice(reshape(grad, -1), 0, 0, 0)))
+            continue
+        n = size[dim % len(size)]
+        parts.append(slice(grad, dim, start, start + n))
+        start += n
+    return parts
+
+
+@op(tensors=_uncat)
 def _cat(tensors, dim):
     for i, x in enumerate(tensors):
         if not x.ndim:
@@ -158,28 +165,12 @@ def _cat(tensors, dim):
     return np.ascontiguousarray(np.concatenate(tensors, axis=dim, dtype=dtype))
 
 
-def _uncat(grad: Any, sizes: list[tuple], dim: int) -> list:
-    parts, start = [], 0
-    for size in sizes:
-        if size == (0,):
-            parts.append(zeros_of(slice(reshape(grad, -1), 0, 0, 0)))
-            continue
-        n = size[dim % len(size)]
-        parts.append(slice(grad, dim, start, start + n))
-        start += n
-    return parts
-
-
 def _sequence(tensors: Any, name: str) -> list:
-    if isinstance(tensors, Tensor):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    check(not isinstance(tensors, Tensor), lambda: f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", TypeError)
     tensors = list(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList") if name == "stack" else ValueError(
             f"torch.{name}(): expected a non-empty list of Tensors")
-    for i, x in enumerate(tensors):
-        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     return tensors
 
 
@@ -282,15 +273,17 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common)
 
 
-def _unrepeated(grad: Any, repeats: tuple, sizes: tuple) -> Any:
+# Repeating -----------------------------------------------------------------------------------------------------------------
+
+def _unrepeated(grad: Any, self_sym_sizes: tuple, repeats: tuple) -> Any:
     """Summed over the repetitions."""
     if 0 in repeats:
-        return expand(_sum_over(grad, tuple(range(grad.ndim)), False), sizes)
-    lead = len(repeats) - len(sizes)
+        return expand(_sum_over(grad, tuple(range(grad.ndim)), False), self_sym_sizes)
+    lead = len(repeats) - len(self_sym_sizes)
     for _ in range(lead):
         grad = _sum_over(grad, (0,), False)
     shape, dims = [], []
-    for times, n in zip(repeats[lead:], sizes):
+    for times, n in zip(repeats[lead:], self_sym_sizes):
         if times != 1:
             dims.append(len(shape))
             shape.append(times)
@@ -298,15 +291,12 @@ def _unrepeated(grad: Any, repeats: tuple, sizes: tuple) -> Any:
     return _sum_over(reshape(grad, shape), tuple(dims), False) if dims else grad
 
 
-# Repeating -----------------------------------------------------------------------------------------------------------------
-
-@op(self=lambda grad, self_sym_sizes, repeats: _unrepeated(grad, repeats, self_sym_sizes))
+@op(self=_unrepeated)
 def _repeat(self, repeats):
-    if len(repeats) < self.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    check(len(repeats) >= self.ndim, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     sizes = [r * n for r, n in zip(repeats, (1,) * (len(repeats) - self.ndim) + self.shape, strict=True)]
-    if min(sizes, default=0) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in sizes if n < 0)}: {sizes}")
+    negative = [n for n in sizes if n < 0]
+    check(not negative, lambda: f"Trying to create tensor with negative dimension {negative[0]}: {sizes}")
     return np.tile(self, repeats)
 
 

@@ -464,10 +464,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 @public()
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape and the same elements."""
-    for i, x in enumerate((input, other)):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"equal(): argument '{('input', 'other')[i]}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
-    return input.shape == other.shape and bool((input.array == other.array).all())
+    return input.array.shape == other.array.shape and bool((input.array == other.array).all())
 
 
 @public(method=False)
