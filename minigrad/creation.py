@@ -12,6 +12,7 @@ from . import dtype as dtypes
 from . import reasons
 from .arguments import several, signatures_of
 from .function import keep_quiet
+from .reasons import check
 from .storage import Storage
 from .strides import arranged
 from .tensor import Tensor, wrap
@@ -34,22 +35,19 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
             raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
                             "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
                             "int16, int8, uint64, uint32, uint16, uint8, and bool.")
-        if any(stride < 0 for stride in getattr(data, "strides", ())):
-            raise ValueError(reasons.NEGATIVE_STRIDE)
+        check(not any(stride < 0 for stride in getattr(data, "strides", ())), reasons.NEGATIVE_STRIDE, ValueError)
         # The one dtype object of its kind, not an equal one: operations compare with `is`.
         return array.astype(dtype or dtypes.of_numpy[array.dtype.newbyteorder("=")].numpy)
     shape, level = [], [data]
     while level and _is_sequence(level[0]):
         length = len(level[0])
         for item in level:
-            if not _is_sequence(item):
-                raise TypeError("not a sequence")
+            check(_is_sequence(item), "not a sequence", TypeError)
             if len(item) != length:
                 raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
         shape.append(length)
         level = [x for item in level for x in item]
-        if isinstance(level[0] if level else None, str):
-            raise ValueError("too many dimensions 'str'")
+        check(not isinstance(level[0] if level else None, str), "too many dimensions 'str'", ValueError)
     for x in level:
         if isinstance(x, str):
             raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
@@ -82,8 +80,7 @@ def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """The new tensor of a factory, with its flag."""
     tensor = wrap(array, Storage(array))        # at once: threads may meet in it
     if requires_grad:
-        if array.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        check(array.dtype.kind == "f", "Only Tensors of floating point and complex dtype can require gradients")
         tensor._requires_grad = True
     return tensor
 
@@ -106,12 +103,10 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, 
 
 def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor on the ndarray's own memory: a write on either side shows on the other."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    check(isinstance(array, np.ndarray), lambda: f"expected np.ndarray (got {type(array).__name__})", TypeError)
     if array.dtype not in dtypes.of_numpy:
         to_array(array)      # raises with the right text
-    if any(stride < 0 for stride in array.strides):
-        raise ValueError(reasons.NEGATIVE_STRIDE)
+    check(not any(stride < 0 for stride in array.strides), reasons.NEGATIVE_STRIDE, ValueError)
     if not array.flags.writeable:
         reasons.warn_once(reasons.READ_ONLY)
     return wrap(array.view())      # a storage of its own, though two tensors be made of one array
@@ -230,19 +225,15 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     if end is None:
         start, end = 0, start
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
-    if (end - start) / step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check(step != 0, "step must be nonzero")
+    check(math.isfinite(start) and math.isfinite(end), lambda: f"unsupported range: {start:g} -> {end:g}")
+    check(not (end - start) / step < 0, "upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
     dtypes.refuse(d, "b", "arange_cpu")
     if d == np.int64:
         start, end, step = int(start), int(end), int(step)
-        if step == 0:
-            raise ValueError("step must be nonzero")
+        check(step != 0, "step must be nonzero", ValueError)
     n = math.ceil((end - start) / step)
     if d.kind in "iu":
         start, step = int(start), int(step)
@@ -262,8 +253,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
     """`steps` numbers evenly from `start` to `end`, both included."""
     d, steps = pick_dtype(dtype, device), int(steps)
     start, end = _ends("linspace", start, end)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
+    check(steps >= 0, "number of steps must be non-negative")
     if steps == 1:
         return finish(np.full(1, start, d), requires_grad)
     dtypes.refuse(d, "b", "linspace_cpu")

@@ -15,6 +15,7 @@ from typing import Any
 from . import reasons
 from .dtype import contiguous_format
 from .grad_mode import state
+from .reasons import check
 
 Edge = tuple["Node | None", int]
 NO_EDGE: Edge = (None, 0)
@@ -237,8 +238,7 @@ class Node:
             "expected 1 arguments, got 0 instead", "argument 0 is not a Variable"
         """
         expected = len(self.shape) if self.several else 1
-        if len(grads) != expected:
-            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        check(len(grads) == expected, lambda: f"expected {expected} arguments, got {len(grads)} instead", TypeError)
         for i, grad in enumerate(grads):
             if grad is not None and not hasattr(grad, "array"):
                 raise TypeError(f"argument {i} is not a Variable")
@@ -335,9 +335,8 @@ class Packed:
 
     def tensor(self, node: Node) -> Any:
         tensor = _without_grad(self.unpack, self.value)
-        if not hasattr(tensor, "array"):
-            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                            f"{reasons.type_name(tensor)}")
+        check(hasattr(tensor, "array"), lambda: "Output of saved tensor unpack_hook expected to be a Tensor but got "
+              f"result of type {reasons.type_name(tensor)}", TypeError)
         maker, output_nr = self.edge or (None, None)
         if output_nr is not None and not isinstance(maker, AccumulateGrad):
             return tensor._as_output(maker or node._maker(), output_nr)
@@ -423,21 +422,17 @@ def check_hook_result(hook: Callable, old: Any, new: Any) -> None:
         With PyTorch's text.
     """
     name = getattr(hook, "__name__", type(hook).__name__)
-    if old is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
-    if not hasattr(new, "array"):
-        raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(new)}'")
+    check(old is not None, "can't replace a None gradient with a non-None value")
+    check(hasattr(new, "array"), lambda: f"expected Variable, but hook returned '{reasons.type_name(new)}'", TypeError)
     if new.array.dtype != old.array.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {old.type()} got {new.type()})")
-    if new.array.shape != old.array.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    check(new.array.shape == old.array.shape, lambda: f"hook '{name}' has changed the size of value")
 
 
 def check_hook_results(hook: Callable, old: list, new: Any) -> list:
     """The same for a node's hook, which returns a tuple."""
     name = getattr(hook, "__name__", type(hook).__name__)
-    if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{reasons.type_name(new)}'")
+    check(isinstance(new, tuple), lambda: f"expected tuple, but hook returned '{reasons.type_name(new)}'", TypeError)
     if len(new) != len(old):
         raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(new)}, but expected {len(old)})")
     for a, b in zip(old, new, strict=True):

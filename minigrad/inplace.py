@@ -15,6 +15,7 @@ from . import dtype as dtypes
 from . import reasons
 from .grad_mode import state
 from .graph import forward_name
+from .reasons import check
 from .strides import is_dense
 from .tensor import Tensor, View, wrap
 
@@ -80,8 +81,7 @@ def check_inplace(tensor: Tensor, recorded: bool) -> None:
         return
     if tensor._view is not None:
         check_view(tensor, indirect=False)
-        if tensor.requires_grad and tensor._view.base._node is None:
-            raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
+        check(not tensor.requires_grad or tensor._view.base._node is not None, reasons.LEAF_VIEW_INPLACE)
     if tensor.requires_grad and tensor._node is None:       # for PyTorch a stale view without history is a leaf here
         raise RuntimeError(reasons.LEAF_INPLACE)
 
@@ -122,8 +122,7 @@ def is_expanded(target: np.ndarray) -> bool:
 
 def check_overlap(target: np.ndarray) -> None:
     """Refuse to write where one memory place stands for several elements."""
-    if is_expanded(target):
-        raise RuntimeError(reasons.OVERLAP)
+    check(not is_expanded(target), reasons.OVERLAP)
 
 
 def check_memory(tensor: Tensor, *others: Any, copies: bool = False) -> None:

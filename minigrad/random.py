@@ -21,6 +21,7 @@ from .creation import finish, pick_dtype, sizes_of
 from .function import op
 from .ops import zeros_of
 from .ops.indexing import grad_zeros
+from .reasons import check
 from .tensor import Tensor, wrap
 
 __all__ = ["Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal",
@@ -52,8 +53,7 @@ class Generator:
             "Overflow when unpacking long long", unless -2**63 <= seed < 2**64.
         """
         seed = int(seed)
-        if not -2**63 <= seed < 2**64:
-            raise ValueError("Overflow when unpacking long long")
+        check(-2**63 <= seed < 2**64, "Overflow when unpacking long long", ValueError)
         self._seed, self._twister, self._spare = seed % 2**64, None, None
         return self
 
@@ -84,11 +84,9 @@ class Generator:
             "RNG state must be a torch.ByteTensor"
         """
         array = getattr(new_state, "array", None)
-        if array is None or array.dtype != np.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")
-        if array.size != STATE.itemsize:
-            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be "
-                               f"{array.size}")
+        check(array is not None and array.dtype == np.uint8, "RNG state must be a torch.ByteTensor", TypeError)
+        check(array.size == STATE.itemsize, lambda: f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but "
+              f"found the input RNG state size to be {array.size}")
         state = np.frombuffer(array.tobytes(), STATE)[0]
         self.manual_seed(int(state["initial_seed"]))
         self._drawn = state["next"] != 0
@@ -242,8 +240,7 @@ def integer_array(generator: Generator, shape: tuple[int, ...], low: int, high: 
     RuntimeError
         "random_ expects 'from' to be less than 'to', but got from=5 >= to=5"
     """
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    check(low < high, lambda: f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     words = generator.draw(math.prod(shape), bits or (32 if high - low < 2**28 else 64))
     return (words % np.uint64(high - low)).astype(np.int64).reshape(shape) + low
 
@@ -266,8 +263,7 @@ def _factory(name: str, make: Callable, text: str, error: str) -> tuple[Callable
 
 
 def _floating(dtype: np.dtype, kernel: str) -> np.dtype:
-    if dtype.kind != "f":
-        raise NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.of_numpy[dtype].scalar_type}\'')
+    dtypes.refuse(dtype, "biu", kernel)
     return dtype
 
 
@@ -314,8 +310,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None, *,
         return finish(normal_array(generator, sizes_of((size,), name="normal"), pick_dtype(dtype, device), mean, std), requires_grad)
     if isinstance(std, Tensor):
         return _normal_each(mean, std, generator) if isinstance(mean, Tensor) else _normal_wide(std, mean, generator)
-    if not isinstance(mean, Tensor):
-        raise TypeError("normal() of two numbers needs a size: normal(0.0, 1.0, (2, 3))")
+    check(isinstance(mean, Tensor), "normal() of two numbers needs a size: normal(0.0, 1.0, (2, 3))", TypeError)
     return _normal_about(mean, std, generator)
 
 
@@ -346,8 +341,7 @@ def _normal_each(mean, std: Tensor, generator):
 
 
 def _check_std(std: float) -> None:
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    check(not std < 0, lambda: f"normal expects std >= 0.0, but found std {std:g}")
 
 
 # Filling tensors -----------------------------------------------------------------------------------------------------------
@@ -363,8 +357,7 @@ def in_memory_order(make: Callable[[tuple[int, ...]], np.ndarray], target: np.nd
 def _uniform(self, from_=0.0, to=1.0, generator=None):
     """Fill it with uniform numbers from [from, to), in place."""
     _floating(self.dtype, "check_uniform_bounds")
-    if from_ > to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+    check(not from_ > to, lambda: f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     generator = generator or default_generator
     return in_memory_order(lambda shape: uniform_between(generator, shape, self.dtype, from_, to), self)
 
@@ -408,9 +401,8 @@ def bernoulli(self, p=None, generator=None):
     p = self if p is None else np.full(self.shape, p)
     if p.dtype.kind != "f":
         _floating(p.dtype, "bernoulli_tensor_cpu_p_")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
-                           "so, please report an enhancement request to PyTorch.)")
+    check(((p >= 0) & (p <= 1)).all(), "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "
+          "message be improved?  If so, please report an enhancement request to PyTorch.)")
     return (uniform_array(generator or default_generator, p.shape, p.dtype) < p).astype(self.dtype)
 
 

@@ -16,6 +16,7 @@ from .creation import finish
 from .dtype import Size, of_numpy
 from .nn.module import typename
 from .nn.parameter import Parameter
+from .reasons import check
 from .tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -44,8 +45,7 @@ def _opened(f: Any, mode: str) -> AbstractContextManager:
     if not isinstance(f, (str, os.PathLike)):
         raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a '{method}' attribute")
     folder = os.path.dirname(f)
-    if mode == "wb" and folder and not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    check(mode != "wb" or not folder or os.path.isdir(folder), lambda: f"Parent directory {folder} does not exist.")
     return open(f, mode)
 
 
@@ -93,8 +93,7 @@ def _unpack(packed: Any, entries: Any) -> Any:
     kind = packed["kind"]
     if kind in ("Tensor", "Parameter"):
         array = entries[f"tensor{packed['at']}"]
-        if array.dtype not in of_numpy:
-            raise ValueError(f"minigrad.load found an array of {array.dtype}")
+        check(array.dtype in of_numpy, lambda: f"minigrad.load found an array of {array.dtype}", ValueError)
         tensor = finish(array, packed["requires_grad"])
         return Parameter(tensor, packed["requires_grad"]) if kind == "Parameter" else tensor
     if kind in ("dict", "OrderedDict"):

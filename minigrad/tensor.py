@@ -18,6 +18,7 @@ from . import printing, reasons
 from .dtype import Size
 from .grad_mode import state
 from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence
+from .reasons import check
 from .storage import Storage, TypedStorage, UntypedStorage
 from .strides import laid_out, lies_like, strides_of
 
@@ -97,18 +98,15 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:
-        if not isinstance(flag, bool):
-            raise RuntimeError("requires_grad must be a bool")
-        if self._node is not None:
-            raise RuntimeError(reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
+        check(isinstance(flag, bool), "requires_grad must be a bool")
+        check(self._node is None, lambda: reasons.NON_LEAF_FLAG + ("" if flag else reasons.USE_DETACH))
         if flag and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._check_inference(flag)
         self._requires_grad = flag
 
     def _check_inference(self, flag: bool) -> None:
-        if flag and self._inference and not state.inference:
-            raise RuntimeError(reasons.INFERENCE_FLAG)
+        check(not (flag and self._inference) or state.inference, reasons.INFERENCE_FLAG)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag of a leaf, and return the tensor.
@@ -118,12 +116,10 @@ class Tensor:
         RuntimeError
             On a computed tensor with False; on an integer or bool tensor with True.
         """
-        if not isinstance(requires_grad, bool):
-            raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                            f"{type(requires_grad).__name__}")
+        check(isinstance(requires_grad, bool), lambda: "requires_grad_(): argument 'requires_grad' (position 1) must "
+              f"be bool, not {type(requires_grad).__name__}", TypeError)
         leaf = self._node is None        # as it was recorded last: the flag does not renew the history of a stale view
-        if not leaf and not requires_grad:
-            raise RuntimeError(reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
+        check(leaf or requires_grad, lambda: reasons.NON_LEAF_FLAG + reasons.USE_DETACH)
         if requires_grad and self.array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if leaf:
@@ -151,8 +147,7 @@ class Tensor:
 
     @read_only
     def _version(self) -> int:
-        if self._inference and not self._counts:
-            raise RuntimeError("Inference tensors do not track version counter.")
+        check(not self._inference or self._counts, "Inference tensors do not track version counter.")
         return self._storage.version
 
     @read_only
@@ -178,10 +173,8 @@ class Tensor:
         if value is not None:
             if not isinstance(value, Tensor):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {reasons.type_name(value)}")
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value.array.dtype != self.array.dtype:
-                raise RuntimeError(reasons.GRAD_DTYPE.format(value.dtype.cpp_name, self.dtype.scalar_type))
+            check(value is not self, "can't assign Variable as its own grad")
+            check(value.array.dtype == self.array.dtype, lambda: reasons.GRAD_DTYPE.format(value.dtype.cpp_name, self.dtype.scalar_type))
             if value.array.shape != self.array.shape:
                 raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
                                    f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size")
@@ -204,8 +197,7 @@ class Tensor:
         RuntimeError
             "can't retain_grad on Tensor that has requires_grad=False"
         """
-        if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        check(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
         if self._node is None or self._retains:     # as it was recorded last: this does not renew the history of a stale view
             return
         self.grad_fn._own_hooks().retain[self._output_nr] = weakref.ref(self)
@@ -219,8 +211,7 @@ class Tensor:
         RuntimeError
             "cannot register a hook on a tensor that doesn't require gradient"
         """
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        check(self.requires_grad, "cannot register a hook on a tensor that doesn't require gradient")
         if self._hooks is None:
             # Once made, the dictionary stays until a write in place gives the tensor a new history: hooks registered after
             # transpose_() join the earlier ones at the node that they were at.
@@ -232,10 +223,8 @@ class Tensor:
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(tensor)`` after this leaf's ``.grad`` was added to."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not self.is_leaf:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        check(self.requires_grad, "cannot register a hook on a tensor that doesn't require gradient")
+        check(self.is_leaf, "post accumulate grad hooks cannot be registered on non-leaf tensors")
         if self._post_hooks is None:
             self._post_hooks = HookDict()
         return RemovableHandle(self._post_hooks, hook)
@@ -253,11 +242,9 @@ class Tensor:
             target = self._grad.array
             if grad.shape != target.shape:      # the tensor's .data was exchanged
                 differ = reasons.sizes_differ(target.shape, grad.shape)
-                if differ:
-                    raise RuntimeError(differ)
+                check(not differ, differ)
                 shape = np.broadcast_shapes(target.shape, grad.shape)
-                if shape != target.shape:
-                    raise RuntimeError(reasons.broadcasts_beyond(target.shape, shape))
+                check(shape == target.shape, lambda: reasons.broadcasts_beyond(target.shape, shape))
             target[...] += grad
             self._grad._count_write()
 
@@ -300,8 +287,7 @@ class Tensor:
         """
         if state.inference:         # there PyTorch's does nothing
             return self
-        if self._view is not None:
-            raise RuntimeError(reasons.DETACH_VIEW)
+        check(self._view is None, reasons.DETACH_VIEW)
         if self._node is not None:
             self._detached = next_sequence()
         self._edge, self._requires_grad = None, False
@@ -346,8 +332,7 @@ class Tensor:
         RuntimeError
             "Can't call numpy() on Tensor that requires grad. …"
         """
-        if self.requires_grad and state.enabled and not force:
-            raise RuntimeError(reasons.NUMPY_OF_GRAD)
+        check(not (self.requires_grad and state.enabled) or force, reasons.NUMPY_OF_GRAD)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -418,12 +403,10 @@ class Tensor:
             return f"torch.{self.dtype.scalar_type}Tensor"
         if isinstance(dtype, dtypes.dtype):
             return self.to(dtype)
-        if not (isinstance(dtype, str) or callable(dtype)):
-            raise TypeError("dtype must be a type, str, or dtype object")
+        check(isinstance(dtype, str) or callable(dtype), "dtype must be a type, str, or dtype object", TypeError)
         name = dtype if isinstance(dtype, str) else dtype.__name__ if isinstance(dtype, type) else f"torch.{dtype.__name__}"
         named = next((d for d in dtypes.ALL if name == f"torch.{d.scalar_type}Tensor"), None)
-        if named is None:
-            raise ValueError(f"invalid type: '{name}'")
+        check(named is not None, lambda: f"invalid type: '{name}'", ValueError)
         return self.to(named)
 
     def item(self) -> float | int | bool:
@@ -445,8 +428,7 @@ class Tensor:
     def _number(self, warns: bool = True) -> float | int | bool:
         if warns and self.requires_grad:
             reasons.warn_once(reasons.SCALAR_OF_GRAD, stacklevel=4)
-        if self.array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+        check(self.array.size == 1, "only one element tensors can be converted to Python scalars", ValueError)
         return self.array.item()
 
     def __float__(self) -> float:
@@ -467,13 +449,11 @@ class Tensor:
         return bool(self.array.item())
 
     def __len__(self) -> int:
-        if self.array.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
+        check(self.array.ndim != 0, "len() of a 0-d tensor", TypeError)
         return len(self.array)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if self.array.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
+        check(self.array.ndim != 0, "iteration over a 0-d tensor", TypeError)
         return iter(self.unbind(0))
 
     def __contains__(self, element: Any) -> bool:
@@ -488,8 +468,7 @@ class Tensor:
         return format(self.array.item(), spec) if self.array.ndim == 0 and type(self) is Tensor else object.__format__(self, spec)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(reasons.DEEPCOPY)
+        check(self.is_leaf, reasons.DEEPCOPY)
         if id(self) in memo:
             return memo[id(self)]
         storage = memo.get(id(self._storage))        # tensors that share memory share it in the copy too
@@ -557,8 +536,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
 def _entry(values: tuple[int, ...], dim: int) -> int:
     """What a shape or the strides say of a dimension: a 0-d tensor has none (else it often counts as having one)."""
-    if not values:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    check(values, lambda: f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     return values[check_dim(dim, len(values))]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .picture.program import is_accumulator, is_tensor, named_tensors, node_name
-from .reasons import RULES, Facts, explain
+from .reasons import RULES, Facts, check, explain
 
 __all__ = ["Line", "Why", "explained", "facts", "lines_of", "notebook_lines", "why"]
 
@@ -76,10 +76,8 @@ def why(tensor: Any, attribute: str = "grad", name: str = "") -> Why:
 def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], lines: Iterable[Line],
               raised: str = "") -> Why:
     """`why` with all that it needs: the program's names, and its statements in the order in which they ran."""
-    if not is_tensor(tensor):
-        raise TypeError(f"why() asks about a tensor, not {type(tensor).__name__}")
-    if attribute not in RULES:
-        raise ValueError(f"why() explains {', '.join(RULES)}, not {attribute!r}")
+    check(is_tensor(tensor), lambda: f"why() asks about a tensor, not {type(tensor).__name__}", TypeError)
+    check(attribute in RULES, lambda: f"why() explains {', '.join(RULES)}, not {attribute!r}", ValueError)
     found = facts(tensor, name, names, list(lines), raised)
     value = {"grad_fn": found.node or "None", "grad": "there" if found.has_grad else "None"}.get(attribute)
     return Why(f"{found.name}.{attribute} is {value or getattr(found, attribute)}", *explain(found, attribute))

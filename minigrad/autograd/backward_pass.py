@@ -9,6 +9,7 @@ import numpy as np
 from .. import engine, reasons
 from ..function import keep_quiet
 from ..graph import Edge, anomaly, special
+from ..reasons import check
 from ..tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
 
@@ -42,8 +43,7 @@ def _inputs(values: Any) -> tuple:
 
 def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
     """The gradients to start from: ones for scalars, or the given ones, checked."""
-    if len(grads) < len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    check(len(grads) >= len(outputs), lambda: f"got {len(outputs)} tensors and {len(grads)} gradients")
     result = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
         if not isinstance(out, (Tensor, GradientEdge)):
@@ -53,8 +53,7 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
             out = wrap(np.broadcast_to(np.zeros((), dtype), shape))
         if grad is None:
             if out.requires_grad:
-                if out.array.size != 1:
-                    raise RuntimeError(reasons.NOT_SCALAR)
+                check(out.array.size == 1, reasons.NOT_SCALAR)
                 if out.array.dtype.kind != "f":
                     raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
             result.append(wrap(np.ones_like(out.array)))
@@ -111,14 +110,12 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     """
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
-        if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
-                               "use `grad_tensors`.")
+        check(grad_tensors is None, "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+              "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
     outputs = _tuple(tensors)
     inputs = None if inputs is None else _inputs(inputs)
-    if inputs is not None and not inputs:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    check(inputs is None or inputs, "`inputs` argument to `backward()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors))
     if create_graph:
         reasons.warn_once(reasons.CREATE_GRAPH, stacklevel=4)
@@ -170,11 +167,9 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
                       "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if is_grads_batched:
         raise NotImplementedError("minigrad computes one gradient at a time: is_grads_batched is not supported")
-    if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-                         "allow_unused=False.")
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    check(not materialize_grads or allow_unused is not False, "Expected allow_unused to be True or not passed when "
+          "materialize_grads=True, but got: allow_unused=False.", ValueError)
+    check(inputs, "`inputs` argument to `grad()` cannot be empty.")
     grads = _root_gradients(outputs, (None,) * len(outputs) if grad_outputs is None else _tuple(grad_outputs))
     roots = _roots(outputs, grads, create_graph)
     if any(isinstance(t, Tensor) and not t.requires_grad for t in inputs):

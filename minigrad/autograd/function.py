@@ -15,6 +15,7 @@ from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
 from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node
 from ..inplace import view_of
+from ..reasons import check
 from ..tensor import Tensor, gradient_edge, wrap
 
 
@@ -214,10 +215,8 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
         if not isinstance(t, Tensor):
             raise RuntimeError("mark_dirty can only accept variables, but argument ")       # PyTorch's text ends here
         t._storage.bump()
-        if all(t is not value for value in values):
-            raise RuntimeError(reasons.DIRTY_NOT_RETURNED)
-        if recorded and t._view is not None and len(values) > 1:
-            raise RuntimeError(reasons.DIRTY_VIEW)
+        check(any(t is value for value in values), reasons.DIRTY_NOT_RETURNED)
+        check(not recorded or t._view is None or len(values) < 2, reasons.DIRTY_VIEW)
         if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:

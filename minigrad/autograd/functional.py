@@ -12,6 +12,7 @@ from typing import Any
 from ..creation import zeros_like
 from ..grad_mode import enable_grad
 from ..ops import stack
+from ..reasons import check
 from ..tensor import Tensor
 from .backward_pass import grad
 
@@ -181,8 +182,7 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _check_strategy(strategy: str, hint: str = "") -> None:
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".' + hint)
-    if strategy == "forward-mode":
-        raise NotImplementedError('minigrad has no forward-mode AD: the strategy can only be "reverse-mode".')
+    check(strategy != "forward-mode", 'minigrad has no forward-mode AD: the strategy can only be "reverse-mode".', NotImplementedError)
 
 
 @enable_grad()
@@ -211,9 +211,8 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
     inputs = _fresh(inputs, create_graph, True)
     several_out, outputs = _tensors(func(*inputs), OUTPUTS, "jacobian")
     _must_be_recorded(outputs, strict, NOT_DIFFERENTIABLE)
-    if vectorize and strict:
-        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
-                           "together. Please either set `strict=False` or `vectorize=False`.")
+    check(not (vectorize and strict), "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are "
+          "not supported together. Please either set `strict=False` or `vectorize=False`.")
     result = []
     for i, out in enumerate(outputs):
         # These two name the output, PyTorch's text for a missing graph calls it an input.
@@ -230,8 +229,7 @@ def _one_number(func: Callable, inputs: tuple[Tensor, ...], strict: bool, functi
     """The value of a function that must return one tensor with one element."""
     several, outputs = _tensors(func(*inputs), OUTPUTS, function)
     _must_be_recorded(outputs, strict, NOT_DIFFERENTIABLE)
-    if several:
-        raise RuntimeError(f"The function given to {function} should return a single Tensor")
+    check(not several, lambda: f"The function given to {function} should return a single Tensor")
     if outputs[0].numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
     return outputs[0]

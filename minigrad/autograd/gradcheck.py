@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..random import Generator, rand
+from ..reasons import check
 from ..tensor import Tensor, wrap
 from .backward_pass import grad
 from .function import Function
@@ -209,8 +210,7 @@ class _Check:
         us = [_random_unit_vector(t, generator) for t in self.checked]
         vs = [_random_unit_vector(t, generator) for t in self.outputs.values()]
         numerical = [self.moved(t.array, ..., self.eps * u) for t, u in zip(self.checked, us, strict=True)]
-        if not self.outputs and any(_largest(n) > self.nondet_tol for row in numerical for n in row):
-            raise GradcheckError(NOT_ZERO)
+        check(self.outputs or not any(_largest(n) > self.nondet_tol for row in numerical for n in row), NOT_ZERO, GradcheckError)
         analytical = [self.reentrant(output, [wrap(v)]) for output, v in zip(self.outputs.values(), vs, strict=True)]
         for j, u in enumerate(us):
             for i, ((place, output), v) in enumerate(zip(self.outputs.items(), vs, strict=True)):
@@ -257,8 +257,7 @@ def _check_inputs(inputs: tuple) -> None:
             warnings.warn(NOT_DOUBLE.format(i), stacklevel=4)
         if any(stride == 0 and size > 1 for stride, size in zip(t.stride(), t.shape, strict=True)):
             raise RuntimeError(OVERLAP.format(i))
-    if not _checked(inputs):
-        raise ValueError(NO_INPUT)
+    check(_checked(inputs), NO_INPUT, ValueError)
 
 
 
@@ -322,8 +321,7 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    if check_forward_ad or check_batched_grad:
-        raise NotImplementedError(UNSUPPORTED)
+    check(not (check_forward_ad or check_batched_grad), UNSUPPORTED, NotImplementedError)
     try:
         with np.errstate(all="ignore"):     # differences at the edge of a domain are nan; the comparison tells
             _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, fast_mode, masked)
@@ -373,8 +371,7 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
     for name, given in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
         if given and not check_rev_over_rev:
             raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
-    if check_fwd_over_rev:
-        raise NotImplementedError(UNSUPPORTED)
+    check(not check_fwd_over_rev, UNSUPPORTED, NotImplementedError)
     inputs = _tuple(inputs)
     grad_outputs = (tuple(_random_gradient(t, gen_non_contig_grad_outputs) for t in _recorded(func(*inputs)))
                     if grad_outputs is None else _tuple(grad_outputs))

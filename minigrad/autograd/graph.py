@@ -10,6 +10,7 @@ from .. import graph as _graph
 from ..engine import current_pass
 from ..grad_mode import enable_grad
 from ..graph import Edge, Node, RemovableHandle
+from ..reasons import check
 from ..tensor import Tensor, gradient_edge
 
 __all__ = ["saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "register_multi_grad_hook", "GradientEdge",
@@ -48,8 +49,7 @@ class saved_tensors_hooks:
         self._pair = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        if disabled:
-            raise RuntimeError(disabled[-1])
+        check(not disabled, lambda: disabled[-1])
         _graph.saved_hooks.append(self._pair)
         _graph.special.update()
 
@@ -71,8 +71,7 @@ disabled: list[str] = []
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Inside, `saved_tensors_hooks` raises the given error."""
-    if _graph.saved_hooks:
-        raise RuntimeError(error_message)
+    check(not _graph.saved_hooks, error_message)
     disabled.append(error_message)
     try:
         yield
@@ -112,8 +111,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     ValueError
         Unless `mode` is "all" or "any".
     """
-    if mode not in ("all", "any"):
-        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    check(mode in ("all", "any"), lambda: f"Expects mode to be one of ('all', 'any') but got {mode}", ValueError)
     if mode == "any":
         last = None
 

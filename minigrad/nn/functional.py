@@ -51,9 +51,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
     """A number (0) around the tensor: `pad` counts before and after the last dimension, then those of the one before."""
-    if mode != "constant":
-        raise NotImplementedError(f"minigrad's pad has no mode {mode!r}" if mode in ("reflect", "replicate", "circular") else
-                                  f"Unrecognised padding mode {mode}")
+    check(mode not in ("reflect", "replicate", "circular"), lambda: f"minigrad's pad has no mode {mode!r}", NotImplementedError)
+    check(mode == "constant", lambda: f"Unrecognised padding mode {mode}", NotImplementedError)
     return rearranging.constant_pad_nd(input, tuple(pad), 0 if value is None else float(value))
 
 

@@ -54,8 +54,9 @@ def _splitting(names: tuple[str, str], view: bool, doc: str) -> tuple[Callable, 
 
     for kernel, name in zip((split, with_sizes), names):
         kernel.__name__, kernel.__doc__ = name, f"Parts along a dimension{doc}."
-    return tuple(op(tex="{self}", view=view, outputs="list", saves=("self_sym_sizes", size),
-                    self=lambda grads, dim: cat(grads, dim))(kernel) for kernel, size in ((split, "split_size"), (with_sizes, "split_sizes")))
+    joined = lambda grads, dim: cat(grads, dim)
+    return tuple(op(tex="{self}", view=view, outputs="list", saves=("self_sym_sizes", size), self=joined)(kernel)
+                 for kernel, size in ((split, "split_size"), (with_sizes, "split_sizes")))
 
 
 _split, split_with_sizes = _splitting(("_split", "split_with_sizes"), True, ": views that refuse in-place writes")
@@ -166,7 +167,8 @@ def _cat(tensors, dim):
 
 
 def _sequence(tensors: Any, name: str) -> list:
-    check(not isinstance(tensors, Tensor), lambda: f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", TypeError)
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     tensors = list(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList") if name == "stack" else ValueError(

@@ -13,21 +13,9 @@ from ..engine import can_sum_to
 from ..function import op, public, shape_error
 from ..reasons import check, type_name
 from ..tensor import Tensor, check_dim, wrap
+from . import views
 from .reductions import sum
-from .views import (
-    _unsafe_view,
-    contiguous,
-    diagonal,
-    expand,
-    expand_error,
-    movedim,
-    permute,
-    reshape,
-    squeeze,
-    t,
-    transpose,
-    unsqueeze,
-)
+from .views import _unsafe_view, contiguous, expand, expand_error, permute, reshape, t, transpose, unsqueeze
 
 # Matrix products --------------------------------------------------------------------------------
 
@@ -213,9 +201,9 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
         return contiguous(transpose(product, -2, -1)) if turned else product
     if a == b == 3 and self.shape[0] != other.shape[0]:
         if self.shape[0] == 1 and self.requires_grad:
-            return matmul(squeeze(self, 0), other)
+            return matmul(views.squeeze(self, 0), other)
         if other.shape[0] == 1 and other.requires_grad:
-            return matmul(self, squeeze(other, 0))
+            return matmul(self, views.squeeze(other, 0))
     n, k = (self.shape[-2] if a > 1 else 1), self.shape[-1]
     batch, other_batch = self.array.shape[:-2], other.array.shape[:-2]
     try:
@@ -230,7 +218,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
         right = reshape(expand(other, *batch, *other.shape[-2:]), size, *other.shape[-2:])
     product = bmm(left, right)
     shape = batch + ((n,) if a > 1 else ()) + ((other.shape[-1],) if b > 1 else ())
-    return _unsafe_view(squeeze(product, -1) if b == 1 else product, shape)
+    return _unsafe_view(views.squeeze(product, -1) if b == 1 else product, shape)
 
 
 @public("ger")
@@ -385,9 +373,8 @@ def einsum(*args: Any) -> Any:
     check(bad is None, lambda: f"expected Tensor as element {bad} in argument 1, but got {type_name(operands[bad])}", TypeError)
     terms, _, output = equation.replace(" ", "").partition("->")
     terms = terms.split(",")
-    if len(terms) != len(operands):
-        raise RuntimeError("einsum(): " + ("more operands were provided than specified in the equation" if len(terms) < len(operands)
-                           else "fewer operands were provided than specified in the equation"))
+    check(len(terms) >= len(operands), "einsum(): more operands were provided than specified in the equation")
+    check(len(terms) <= len(operands), "einsum(): fewer operands were provided than specified in the equation")
     for place, c in enumerate(equation):
         if not (c.isascii() and c.isalpha() or c in " ,.->"):
             raise RuntimeError(f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in "
@@ -438,7 +425,7 @@ def _aligned(x: Any, term: str, order: str) -> Any:
         while term.count(c) > 1:
             d = term.index(c)
             e = term.index(c, d + 1)
-            x, term = movedim(diagonal(x, 0, d, e), -1, d), term[:e] + term[e + 1:]
+            x, term = views.movedim(views.diagonal(x, 0, d, e), -1, d), term[:e] + term[e + 1:]
     for c in order:
         if c not in term:
             x, term = unsqueeze(x, -1), term + c

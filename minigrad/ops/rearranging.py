@@ -43,9 +43,8 @@ def flipud(input: Any) -> Any:
 @op(self=lambda grad, k, dims: rot90(grad, -k, dims))
 def rot90(self, k=1, dims=(0, 1)):
     """Turned by `k` right angles in the plane of two dimensions."""
-    if len(dims) != 2 or self.ndim < 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}" if len(dims) != 2 else
-                           f"expected total dims >= 2, but got total dims = {self.ndim}")
+    check(len(dims) == 2, lambda: f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    check(self.ndim >= 2, lambda: f"expected total dims >= 2, but got total dims = {self.ndim}")
     if dims[0] == dims[1] or self.ndim == 2 and abs(dims[0] - dims[1]) == 2:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     k = operator.index(k) % 4
@@ -57,10 +56,9 @@ def rot90(self, k=1, dims=(0, 1)):
 @op(self=lambda grad, pad: constant_pad_nd(grad, tuple(-n for n in pad)))
 def constant_pad_nd(self, pad, value=0):
     """A number around the tensor: `pad` counts before and after the last dimension, then those of the one before; negative ones cut."""
-    if len(pad) % 2 or len(pad) > 2 * self.ndim:
-        raise RuntimeError("Padding length must be divisible by 2" if len(pad) % 2 else
-                           "Padding length should be less than or equal to two times the input dimension but got padding length "
-                           f"{len(pad)} and input of dimension {self.ndim}")
+    check(len(pad) % 2 == 0, "Padding length must be divisible by 2")
+    check(len(pad) <= 2 * self.ndim, lambda: "Padding length should be less than or equal to two times the input dimension "
+          f"but got padding length {len(pad)} and input of dimension {self.ndim}")
     pairs = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2]))
     kept = self[tuple(builtins.slice(builtins.max(-a, 0), n - builtins.max(-b, 0)) for n, (a, b) in zip(self.shape, pairs))]
     return np.ascontiguousarray(np.pad(kept, [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pairs],
