@@ -39,6 +39,7 @@ STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor
                     r"flip|full|full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|"
                     r"normal|repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
 FLAGS = ("keepdim", "descending", "largest")        # a number in one's place is parsed at once, too
+HAS_FLAG, TAKES_TENSOR = re.compile(f"bool ({'|'.join(FLAGS)})"), re.compile(r"function\|\w+\(Tensor input")
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
 kinds: dict[str, Any] = {}
 
@@ -325,8 +326,8 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
 def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
-    strict, has_flag = STRICT.match(full_name), re.search(f"bool ({'|'.join(FLAGS)})", signatures)
-    numbers = (int, float, bool) if re.match(r"function\|\w+\(Tensor input", signatures) else ()      # to be refused as the first argument
+    strict, has_flag = STRICT.match(full_name), HAS_FLAG.search(signatures)
+    numbers = (int, float, bool) if TAKES_TENSOR.match(signatures) else ()      # to be refused as the first argument
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = kwargs

@@ -151,7 +151,6 @@ class Op:
             self.result_type, outputs = outputs, outputs.__match_args__
         self.outputs = outputs
         self.params, self.keyword_only, self.defaults = _parameters(kernel)
-        self.title = re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar|rounded)_?$", "", self.name)     # PyTorch's name of the function
         self.several = outputs == "list" or len(outputs) > 1
         self.number_form = self.number = self.plain = self.node_name = self.original = None
         self.number_always, self.saves = False, saves
@@ -160,6 +159,11 @@ class Op:
             self.node_name = node or "".join(part.title() for part in self.name.strip("_").split("_")) + "Backward0"
 
     # The rest is worked out when it is first asked for: an import pays for no operation that it does not use.
+
+    @functools.cached_property
+    def title(self) -> str:
+        """PyTorch's name of the function."""
+        return re.sub(r"^_|_(all|dims?|numbers?|tensors?|scalar|rounded)_?$", "", self.kernel.__name__)
 
     @functools.cached_property
     def tensor_params(self) -> list[str]:
@@ -408,10 +412,6 @@ class OpNode(Node):
 
 # What the generated functions call -----------------------------------------------------------------------------------------
 
-def is_array(*values: Any) -> bool:
-    return any(isinstance(v, ARRAY) for v in values)
-
-
 def unpacked(node: Node, place: int, graph: bool) -> Any:
     """What a node saved. A user's unpack hook is no part of the formula: its numbers make no nodes of their own."""
     before, formula.running = formula.running, False
@@ -448,11 +448,6 @@ def reject(operation: Op, first: Any) -> None:
     """Refuse a call without any tensor or array, but for two numbers where PyTorch takes a number for a tensor."""
     if not (NUMBERS_AS_TENSORS.match(operation.title) and isinstance(first, (int, float))):
         raise wrong_type(operation, operation.params[0], first)
-
-
-def not_differentiable(array: np.ndarray) -> RuntimeError:
-    """The error for a recorded result of a type that no gradient can have."""
-    return RuntimeError(f"Autograd not support dtype: {dtypes.scalar_type(array)}")
 
 
 def operand_error(error: Exception, *arrays: np.ndarray, into: Tensor | None = None) -> Exception:

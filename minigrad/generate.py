@@ -197,8 +197,9 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
         entry = f"if not any(isinstance(t, Tensor) for t in tensors):\n    return {plain}\n"
     else:
         others = " or ".join(f"isinstance({n}, Tensor)" for n in operation.tensor_params[1:])
+        is_array = " or ".join(f"isinstance({n}, ARRAY)" for n in operation.tensor_params)
         entry = (f"if not isinstance({first}, Tensor):\n" + (f"    if not ({others}):\n    " if others else "") +
-                 f"    if {first}.__class__ is ndarray or is_array({', '.join(operation.tensor_params)}):\n"
+                 f"    if {first}.__class__ is ndarray or {is_array}:\n"
                  f"        {'    ' * bool(others)}return {plain}\n    {'    ' * bool(others)}reject(op, {first})\n" +
                  (f"    {first} = as_tensor({first})\n" if others else ""))
     inline = not operation.view and not operation.several and operation.formulas
@@ -210,7 +211,8 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     else:
         made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
     parts = [entry, _arguments(operation, reject), _run(operation), made]
-    check = "if array.dtype.kind != 'f':\n    raise not_differentiable(array)\n" if "dtype" in operation.params else ""
+    check = ("if array.dtype.kind != 'f':\n    raise RuntimeError('Autograd not support dtype: ' + dtypes.scalar_type(array))\n"
+             if "dtype" in operation.params else "")
     if operation.formulas:
         parts += ["recorded = False", "recording = state.recording", "if recording:",
                   indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",

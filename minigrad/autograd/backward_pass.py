@@ -43,7 +43,8 @@ def _inputs(values: Any) -> tuple:
 
 def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
     """The gradients to start from: ones for scalars, or the given ones, checked."""
-    check(len(grads) >= len(outputs), lambda: f"got {len(outputs)} tensors and {len(grads)} gradients")
+    if len(grads) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     result = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=False)):    # PyTorch ignores further ones
         if not isinstance(out, (Tensor, GradientEdge)):
@@ -53,7 +54,8 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
             out = wrap(np.broadcast_to(np.zeros((), dtype), shape))
         if grad is None:
             if out.requires_grad:
-                check(out.array.size == 1, reasons.NOT_SCALAR)
+                if out.array.size != 1:
+                    raise RuntimeError(reasons.NOT_SCALAR)
                 if out.array.dtype.kind != "f":
                     raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
             result.append(wrap(np.ones_like(out.array)))

@@ -160,7 +160,8 @@ def _number(reduction: str, size_average: bool | None = None, reduce: bool | Non
         "avg is not a valid value for reduction"
     """
     reduction = _legacy_reduction(size_average, reduce, reduction)
-    check(reduction in _REDUCTIONS, lambda: f"{reduction} is not a valid value for reduction", ValueError)
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     return _REDUCTIONS[reduction]
 
 

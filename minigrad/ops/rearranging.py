@@ -12,7 +12,7 @@ from ..function import op, public
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, check_dim
-from .views import _diagonal_backward, contiguous, diagonal, dims_of, shape_of
+from .views import _diagonal_backward, contiguous, diagonal, dims_of, shape_of, zeros_around
 
 
 @op(self=lambda grad, dims: flip(grad, dims))
@@ -111,11 +111,7 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     sizes = list(self.shape[:-1])
     for d in sorted((dim1, dim2)):
         sizes.insert(d, n)
-    out = np.zeros(sizes, self.dtype)
-    window = out.diagonal(offset, dim1, dim2)
-    window.flags.writeable = True
-    window[...] = self
-    return out
+    return zeros_around(self, sizes, diagonal, offset, dim1, dim2)
 
 
 @op(node="DiagonalBackward0_copy",

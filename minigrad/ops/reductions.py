@@ -69,7 +69,8 @@ def _dtype(dtype: Any) -> Any:
 
 def _over_all(dim: Any, keepdim: bool) -> bool:
     """Whether a reduction was called without `dim` (``...``), which then takes no `keepdim` either."""
-    check(not (dim is ... and keepdim), "keepdim needs a dim", TypeError)
+    if dim is ... and keepdim:
+        raise TypeError("keepdim needs a dim")
     return dim is ...
 
 

@@ -210,9 +210,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places. A view."""
     n = input.ndim
     given = {name: [x] if isinstance(x, int) else list(x) for name, x in (("source", source), ("destination", destination))}
-    if len(given["source"]) != len(given["destination"]):
-        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({given['source']} dims) should contain the same number "
-                           f"of dims as destination ({given['destination']} dims)")
+    check(len(given["source"]) == len(given["destination"]), lambda: "movedim: Invalid source or destination dims: source "
+          f"({given['source']} dims) should contain the same number of dims as destination ({given['destination']} dims)")
     source, destination = ([check_dim(d, n) for d in dims] for dims in given.values())
     for (name, dims), places in zip(given.items(), (source, destination)):
         if len(set(places)) < len(places):
@@ -428,6 +427,13 @@ def _select_backward(grad_output, input_sizes, dim, index):
     return out
 
 
+def zeros_around(part: np.ndarray, sizes: tuple[int, ...], view: Callable, *where: Any) -> np.ndarray:
+    """Zeros with an array in the place that a view of them shows."""
+    out = np.zeros(sizes, part.dtype)
+    view(out, *where)[...] = part
+    return out
+
+
 @op(view=True, tex="{self}[{start}:{end}]",
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(grad, self_sym_sizes, dim, start, end, step))
 def slice(self, dim=0, start=None, end=None, step=1):
@@ -438,9 +444,7 @@ def slice(self, dim=0, start=None, end=None, step=1):
 @op(tex="{grad_output}", grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
 def _slice_backward(grad_output, input_sizes, dim, start, end, step):
     """Zeros with a gradient in the place of a range of indices."""
-    out = np.zeros(input_sizes, grad_output.dtype)
-    out[(builtins.slice(None),) * (dim % len(input_sizes)) + (builtins.slice(start, end, step),)] = grad_output
-    return out
+    return zeros_around(grad_output, input_sizes, slice, dim, start, end, step)
 
 
 @public()
@@ -473,11 +477,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
 @op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """Zeros with a gradient on a diagonal."""
-    out = np.zeros(input_sizes, grad_output.dtype)
-    window = out.diagonal(offset, dim1, dim2)
-    window.flags.writeable = True
-    window[...] = grad_output
-    return out
+    return zeros_around(grad_output, input_sizes, diagonal, offset, dim1, dim2)
 
 
 @op(view=True,
@@ -510,9 +510,8 @@ def _unfold_backward(grad_output, input_sizes, dim, size, step):
 def check_storage(size: tuple, stride: tuple, offset: int, itemsize: int, nbytes: int) -> None:
     """Refuse a view that reaches beyond its storage."""
     needed = 0 if 0 in size else (offset + 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
-    if needed > nbytes:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
-                           f"requiring a storage size of {needed} are out of bounds for storage of size {nbytes}")
+    check(needed <= nbytes, lambda: f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+          f"{itemsize} requiring a storage size of {needed} are out of bounds for storage of size {nbytes}")
 
 
 @public()
