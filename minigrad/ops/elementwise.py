@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import in_single, refuse
-from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
+from ..function import NOT_IMPLEMENTED, OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
 from ..inplace import check_overlap
 from ..reasons import check
 from ..strides import arranged
@@ -120,26 +120,26 @@ def fmod(self, other):
     return _whole_quotient(self, other, np.fmod, "fmod_cpu")
 
 
-def not_implemented(name: str) -> None:
-    """What a derivative does that PyTorch does not have."""
-    raise RuntimeError(f"derivative for {name} is not implemented")
+def underivable(name: str, *arguments: str) -> dict[str, Any]:
+    """The part of a declaration that says: PyTorch does not have these derivatives."""
+    def refuse_derivative(grad: Any) -> None:
+        raise RuntimeError(f"derivative for {name} is not implemented")
+    return {"node": NOT_IMPLEMENTED, **dict.fromkeys(arguments, refuse_derivative)}
 
 
-@op(node="torch::autograd::NotImplemented", tex=r"{number} \bmod {self}", promote="same",
-    self=lambda grad: not_implemented("aten::remainder"))
+@op(tex=r"{number} \bmod {self}", promote="same", **underivable("aten::remainder", "self"))
 def _remainder_of_number(self, number: Operand):
     return _whole_quotient(number, self, _modulo, "remainder_cpu")
 
 
-@op("__floordiv__", node="torch::autograd::NotImplemented", promote="same", inplace=True,
-    self=lambda grad: not_implemented("aten::floor_divide"), other=lambda grad: not_implemented("aten::floor_divide"))
+@op("__floordiv__", promote="same", inplace=True, **underivable("aten::floor_divide", "self", "other"))
 def floor_divide(self, other):
     """The quotient rounded down; it has no derivative."""
     return _whole_quotient(self, other, np.floor_divide, "div_floor_cpu")
 
 
 OPS["floor_divide_"].original = None       # its node says another name
-OPS["floor_divide_"].formulas = dict.fromkeys(("self", "other"), lambda grad: not_implemented("aten::floor_divide_"))
+OPS["floor_divide_"].formulas = {name: underivable("aten::floor_divide_", name)[name] for name in ("self", "other")}
 
 
 @op(node="DivBackward2", inplace=True, promote="same", saves=("rounding_mode",),
@@ -557,8 +557,7 @@ def _halved_at_ties(grad: Any, a: Any, b: Any) -> Any:
     return where(a == b, grad / 2, grad)
 
 
-@op(node="torch::autograd::NotImplemented", promote="same", inplace=True,
-    self=lambda grad: not_implemented("aten::heaviside"), values=lambda grad: not_implemented("aten::heaviside"))
+@op(promote="same", inplace=True, **underivable("aten::heaviside", "self", "values"))
 def heaviside(self, values: Tensor):
     """0 below 0, 1 above, and at 0 what `values` says."""
     return np.where(self == 0, values, (self > 0).astype(self.dtype))

@@ -18,7 +18,7 @@ from ..reasons import check
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
 from .choices import check_mask, masked_fill, one_number, warn_of_expanded
-from .elementwise import not_implemented
+from .elementwise import underivable
 from .joining import cat
 from .views import _alias, broadcast_to, check_storage, expand, reshape, select, slice, unsqueeze, view
 
@@ -316,24 +316,20 @@ Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem,
 
 def _along(index: np.ndarray, dim: int, array: np.ndarray, name: str, src: np.ndarray | None = None) -> tuple:
     """An index tuple that takes ``index[i][j][k]`` for the coordinate `dim` and i, j, k for the others."""
-    dim = check_dim(dim, array.ndim)
-    if index.size and scalar_type(index) not in ("Int", "Long"):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    dim, ours = check_dim(dim, array.ndim), "input" if name == "gather" else "self"
+    check(not index.size or scalar_type(index) in ("Int", "Long"), lambda: f"{name}(): Expected dtype int32/int64 for index")
     check(src is None or src.dtype == array.dtype, lambda: f"{name}(): Expected self.dtype to be equal to src.dtype")
-    if index.ndim != array.ndim and index.size and (index.ndim or 1) != (array.ndim or 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if name == "gather" else "self")
-                           + " tensor")
-    too_large = index.size and any(d != dim and n > size for d, (n, size) in enumerate(zip(index.shape, array.shape)))
-    if src is not None and index.size:
-        too_large = too_large or any(n > (src.shape[check_dim(d, src.ndim)] if src.ndim else 1) for d, n in enumerate(index.shape))
-        if (index.ndim or 1) != (src.ndim or 1):
-            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if too_large:
-        d = next((d for d, (n, size) in enumerate(zip(index.shape, array.shape)) if d != dim and n > size), 0)
-        raise RuntimeError(f"{f'Size does not match at dimension {d} expected' if name == 'gather' else 'Expected'} index "
-                           f"{list(index.shape)} to be no larger than self {list(array.shape)} apart from dimension {dim}"
-                           + (f" and to be no larger size than src {list(src.shape)}" if src is not None else ""))
-    return _in_range(index, dim, array, name), dim
+    if index.size:
+        rank = index.ndim or 1
+        check(rank == (array.ndim or 1), lambda: f"Index tensor must have the same number of dimensions as {ours} tensor")
+        beyond = [d for d, (n, size) in enumerate(zip(index.shape, array.shape)) if d != dim and n > size]
+        fits = not beyond and (src is None or not any(
+            n > (src.shape[check_dim(d, src.ndim)] if src.ndim else 1) for d, n in enumerate(index.shape)))
+        check(src is None or rank == (src.ndim or 1), "Index tensor must have the same number of dimensions as src tensor")
+        where = f"Size does not match at dimension {beyond[0]} expected" if name == "gather" and beyond else "Expected"
+        check(fits, lambda: f"{where} index {list(index.shape)} to be no larger than self {list(array.shape)} apart from dimension {dim}"
+              + (f" and to be no larger size than src {list(src.shape)}" if src is not None else ""))
+    return _in_range(index, dim, array, name)
 
 
 def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tuple:
@@ -355,7 +351,7 @@ def _in_range(index: np.ndarray, dim: int, array: np.ndarray, name: str) -> tupl
     self=lambda grad, self, dim, index: scatter_add(grad_zeros(grad, tuple(self.shape)), dim, index, grad))
 def gather(self, dim, index: Tensor, *, sparse_grad=False):
     """``out[i][j] = self[index[i][j]][j]`` (for dim 0)."""
-    place, dim = _along(index, dim, self, "gather")
+    place = _along(index, dim, self, "gather")
     if not index.size:
         return np.empty(index.shape, self.dtype)
     return np.array(self[place], order="C") if self.ndim else np.broadcast_to(self, index.shape).copy()
@@ -363,7 +359,7 @@ def gather(self, dim, index: Tensor, *, sparse_grad=False):
 
 def _scattered(self, dim, index, src, write):
     source = isinstance(src, np.ndarray)
-    place, dim = _along(index, dim, self, "scatter", src if source else None)
+    place = _along(index, dim, self, "scatter", src if source else None)
     out = np.array(self, order="C")     # of a 0-d gradient, too, which may be a NumPy scalar
     if not index.size:
         return out
@@ -378,18 +374,13 @@ def _scattered(self, dim, index, src, write):
     return out
 
 
-def _put(out, place, values):
-    out[place] = values
-
-
 @op(inplace=True, scalar="ScatterBackward1", self=lambda grad, dim, index: scatter(grad, dim, index, 0.0),
     src=lambda grad, dim, index: gather(grad, dim, index))
 def _scatter(self, dim, index: Tensor, src):
-    return _scattered(self, dim, index, src, _put)
+    return _scattered(self, dim, index, src, np.ndarray.__setitem__)
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True, self=lambda grad: not_implemented("aten::scatter"),
-    src=lambda grad: not_implemented("aten::scatter"))
+@op(inplace=True, **underivable("aten::scatter", "self", "src"))
 def _scatter_reduce(self, dim, index: Tensor, src, reduce):
     check(reduce in REDUCTIONS, "reduce argument must be either add or multiply.")
     return _scattered(self, dim, index, src, REDUCTIONS[reduce].at)
@@ -401,26 +392,22 @@ REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 @public()
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0), or with it added or multiplied."""
-    src = value if src is None else src
-    if reduce is None:
-        return _scatter(input, dim, index, src)
-    _warn_of_reduce(src)
-    return _scatter_reduce(input, dim, index, src, reduce)
+    src = _source(src, value, reduce)
+    return _scatter(input, dim, index, src) if reduce is None else _scatter_reduce(input, dim, index, src, reduce)
 
 
 @public(function=False)
 def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
     """`scatter` in place."""
-    src = value if src is None else src
-    if reduce is None:
-        return self._scatter_(dim, index, src)
-    _warn_of_reduce(src)
-    return self._scatter_reduce_(dim, index, src, reduce)
+    src = _source(src, value, reduce)
+    return self._scatter_(dim, index, src) if reduce is None else self._scatter_reduce_(dim, index, src, reduce)
 
 
-def _warn_of_reduce(src: Any) -> None:
-    if isinstance(src, Tensor):
+def _source(src: Any, value: Any, reduce: str | None) -> Any:
+    """What is scattered: a tensor (with `reduce` PyTorch warns of it), or one value."""
+    if reduce is not None and isinstance(src, Tensor):
         reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=5)
+    return value if src is None else src
 
 
 @op(inplace=True, self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
@@ -465,8 +452,7 @@ def _rows(self, dim, index, name, source=None):
 
 def _check_rows(array, dim, index):
     """What PyTorch says of indices that `index_select` cannot take."""
-    if not array.ndim and index.size != 1:
-        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+    check(array.ndim or index.size == 1, lambda: f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     size = array.shape[dim] if array.ndim else 1
     bad = index[(index < 0) | (index >= size)]
     if bad.size and array.ndim > 1 and (dim or not array.size):
@@ -489,10 +475,8 @@ def _source_fits(self, dim, index, source, name):
     if not added and self.ndim and source.ndim and self.ndim != source.ndim:
         raise IndexError(f"{name}(): When source and destination are not scalars, their dimensionality must match. Source "
                          f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})")
-    if added and not source.ndim and index.size != 1:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    if not added and not source.ndim and index.size != 1:
-        raise IndexError(f"{name}(): When source is scalar, index should have one element (got {index.size})")
+    check(source.ndim or index.size == 1, lambda: f"Dimension specified as {dim} but tensor has no dimensions" if added else
+          f"{name}(): When source is scalar, index should have one element (got {index.size})", IndexError)
     if names[0] != names[1]:
         raise RuntimeError(f"{name}(): self ({names[0]}) and source ({names[1]}) must have the same scalar type" if added else
                            f"{name}(): self and source expected to have the same dtype, but got (self) {names[0]} and (source) {names[1]}")
@@ -556,8 +540,8 @@ def _take_backward(grad: Any, shape: tuple, index: Any) -> Any:
 @op(node="PutBackward0", tex="{source}", saves=("accumulate", "index", "source"),
     self=lambda grad: grad, source=lambda grad, index, source: reshape(take(grad, index), tuple(source.shape)))
 def _put_accumulated(self, index: Operand, source, accumulate):
-    if index.dtype.kind not in "iu":        # what a hook on saved tensors made of it
-        raise RuntimeError("put_(): Expected a long tensor for index, but got " + scalar_type(index))
+    # Another type is what a hook on saved tensors made of it.
+    check(index.dtype.kind in "iu", lambda: "put_(): Expected a long tensor for index, but got " + scalar_type(index))
     flat = self.reshape(-1).copy()
     np.add.at(flat, index.reshape(-1), source.reshape(-1))
     return flat.reshape(self.shape)

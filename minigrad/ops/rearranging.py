@@ -67,8 +67,6 @@ def constant_pad_nd(self, pad, value=0):
 
 @op(self=lambda grad, shifts, dims: _roll(grad, tuple(-n for n in shifts), dims))
 def _roll(self, shifts, dims):
-    if dims and len(shifts) != len(dims):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     check(not dims or self.ndim, lambda: f"Dimension specified as {dims[0]} but tensor has no dimensions", IndexError)
     if not (self.ndim and self.size):
         return self.copy()
