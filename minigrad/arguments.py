@@ -345,7 +345,7 @@ def explained(function: Callable, full_name: str, signatures: str) -> Callable:
         except Exception as error:
             if "|deprecated" in signatures and (renamed := by_old_signature(full_name, args, kwargs)) is not None:
                 return function(*args[:full_name.startswith("Tensor.")], **renamed)
-            problem = refusal(full_name, args, kwargs) or translated(error, args)
+            problem = refusal(full_name, args, kwargs) or translated(error, (*args, *given.values()))
             if problem is None:
                 raise
             raise problem.with_traceback(error.__traceback__) from None
@@ -370,9 +370,8 @@ def translated(error: Exception, args: tuple) -> RuntimeError | None:
         sizes = args[0] if args and isinstance(args[0], (tuple, list)) else [x for x in args if isinstance(x, int)]
         return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
     if isinstance(error, ValueError) and re.search("could not (be )?broadcast", str(error)):
-        shapes = [x.array.shape for x in args if isinstance(x, kinds["Tensor"])]
-        texts = [reasons.sizes_differ(a, b) for i, b in enumerate(shapes) for a in shapes[:i]]
-        return next((RuntimeError(text) for text in texts if text), None)
+        text = reasons.sizes_differ(*(x.array.shape for x in args if isinstance(x, kinds["Tensor"])))
+        return RuntimeError(text) if text else None
     return None
 
 

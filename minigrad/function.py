@@ -464,15 +464,9 @@ def operand_error(error: Exception, *arrays: np.ndarray, into: Tensor | None = N
 
 
 def shape_error(*arrays: np.ndarray) -> RuntimeError:
-    """The error for shapes that do not broadcast: the first against what those before it make together."""
+    """The error for shapes that do not broadcast."""
     shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
-    together, text = shapes[0], ""
-    for shape in shapes[1:]:
-        text = reasons.sizes_differ(together, shape)
-        if text:
-            break
-        together = np.broadcast_shapes(together, shape)
-    return RuntimeError(text or f"shapes {[list(s) for s in shapes]} do not broadcast")
+    return RuntimeError(reasons.sizes_differ(*shapes) or f"shapes {[list(s) for s in shapes]} do not broadcast")
 
 
 def expect(node: Node, results: tuple[Tensor, ...]) -> None:

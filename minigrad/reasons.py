@@ -10,6 +10,7 @@ import math
 import tokenize
 import warnings
 from collections.abc import Callable
+from itertools import zip_longest
 from types import CodeType
 from typing import NamedTuple
 
@@ -114,12 +115,16 @@ def too_large(error: MemoryError) -> RuntimeError:
                         f"allocate {tried}. Error code 12 (Cannot allocate memory)")
 
 
-def sizes_differ(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """PyTorch's text for two shapes that do not broadcast; None if they do."""
-    for i in range(1, min(len(a), len(b)) + 1):
-        if a[-i] != b[-i] and 1 not in (a[-i], b[-i]):
-            return (f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) at non-singleton dimension "
-                    f"{max(len(a), len(b)) - i}")
+def sizes_differ(*shapes: tuple[int, ...]) -> str | None:
+    """PyTorch's text for shapes that do not broadcast: the first against what those before it make together; None if they do."""
+    a = shapes[0] if shapes else ()
+    for b in shapes[1:]:
+        for i in range(1, min(len(a), len(b)) + 1):
+            if a[-i] != b[-i] and 1 not in (a[-i], b[-i]):
+                return (f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) at non-singleton dimension "
+                        f"{max(len(a), len(b)) - i}")
+        sizes = zip_longest(a[::-1], b[::-1], fillvalue=1)
+        a = tuple(m if n == 1 else n for m, n in sizes)[::-1]
     return None
 
 

@@ -22,15 +22,19 @@ def zeros_of(x: Any) -> Any:
     return wrap(np.zeros_like(x.array)) if isinstance(x, Tensor) else np.zeros_like(x)
 
 
+def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which shapes broadcast."""
+    problem = reasons.sizes_differ(*shapes)
+    check(not problem, problem)
+    return np.broadcast_shapes(*shapes)
+
+
 # Choices -------------------------------------------------------------------------------------------------------------------
 
 @op(self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))
 def _where(condition: Tensor, self, other):
     self, other = dtypes.promote(self, other, fitting=True)
-    try:
-        return arranged(np.where(condition, self, other), condition, self, other)
-    except ValueError:
-        raise shape_error(condition, self, other) from None
+    return arranged(np.where(condition, self, other), condition, self, other)
 
 
 def positions(x: Tensor) -> tuple[Tensor, ...]:
@@ -129,11 +133,8 @@ def _clipped(self, low, high):
     bounds = [x for x in (low, high) if x is not None]
     check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
     x, *bounds = dtypes.promote(self, *bounds, fitting=True)
-    try:
-        out = np.maximum(bounds[0], x) if low is not None else x        # of 0.0 and -0.0, NumPy keeps the second
-        return arranged(np.minimum(bounds[-1], out) if high is not None else out, self, *bounds)
-    except ValueError:
-        raise shape_error(x, *bounds) from None
+    out = np.maximum(bounds[0], x) if low is not None else x        # of 0.0 and -0.0, NumPy keeps the second
+    return arranged(np.minimum(bounds[-1], out) if high is not None else out, self, *bounds)
 
 
 def _inside(self: Any, low: Any, high: Any) -> Any:

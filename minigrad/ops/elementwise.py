@@ -10,12 +10,12 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import in_single, refuse
-from ..function import NOT_IMPLEMENTED, OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public, shape_error
+from ..function import NOT_IMPLEMENTED, OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public
 from ..inplace import check_overlap
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
-from .choices import isfinite, logical_and, logical_or, masked_fill, where, zeros_of
+from .choices import common_shape, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------------
 
@@ -596,10 +596,7 @@ def _typed(grad: Any, dtype: np.dtype) -> Any:
 @op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad),
     src=lambda grad, _src_dtype: _typed(grad, _src_dtype))
 def _copy(self, src, non_blocking=False):
-    try:
-        shape = np.broadcast_shapes(src.shape, self.shape)
-    except ValueError:
-        raise shape_error(self, src) from None
+    shape = common_shape(self.shape, src.shape)
     check(shape == self.shape, lambda: reasons.broadcasts_beyond(self.shape, shape))
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 

@@ -13,11 +13,11 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..arguments import typename
 from ..dtype import scalar_type
-from ..function import Operand, op, public, shape_error
+from ..function import Operand, op, public
 from ..reasons import check
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
-from .choices import check_mask, masked_fill, one_number, warn_of_expanded
+from .choices import check_mask, common_shape, masked_fill, one_number, warn_of_expanded
 from .elementwise import underivable
 from .joining import cat
 from .views import _alias, broadcast_to, check_storage, expand, reshape, select, slice, unsqueeze, view
@@ -578,11 +578,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 def masked_select(self, mask: Tensor):
     """The elements where the mask holds, as a vector."""
     check(mask.dtype.kind == "b", "masked_select: expected BoolTensor for mask")
-    try:
-        return np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape))[np.broadcast_to(
-            mask, np.broadcast_shapes(self.shape, mask.shape))]
-    except ValueError:
-        raise shape_error(mask, self) from None
+    shape = common_shape(mask.shape, self.shape)
+    return np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)]
 
 
 @op(inplace=True, self=lambda grad, mask: masked_fill(grad, mask, 0),

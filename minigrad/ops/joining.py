@@ -10,10 +10,10 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import Size, refuse
-from ..function import op, public, shape_error
+from ..function import op, public
 from ..reasons import check
 from ..tensor import Tensor, check_dim, wrap
-from .choices import logical_xor, zeros_of
+from .choices import common_shape, logical_xor, zeros_of
 from .views import _contiguous, _sum_over, expand, flatten, narrow, reshape, select, shape_of, slice, unsqueeze, view
 
 # Splitting -----------------------------------------------------------------------------------------------------------------
@@ -253,10 +253,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
 @public(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple:
     """Tensors expanded to their common shape. Views."""
-    try:
-        shape = np.broadcast_shapes(*(x.array.shape for x in tensors))
-    except ValueError:
-        raise shape_error(*(x.array for x in tensors)) from None
+    shape = common_shape(*(x.array.shape for x in tensors))
     return tuple(x if x.shape == shape else expand(x, shape) for x in tensors)
 
 

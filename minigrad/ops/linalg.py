@@ -10,10 +10,11 @@ from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import refuse, scalar_type
 from ..engine import can_sum_to
-from ..function import op, public, shape_error
+from ..function import op, public
 from ..reasons import check, type_name
 from ..tensor import Tensor, check_dim, wrap
 from . import views
+from .choices import common_shape
 from .reductions import sum
 from .views import _unsafe_view, contiguous, expand, expand_error, permute, reshape, t, transpose, unsqueeze
 
@@ -205,11 +206,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
         if other.shape[0] == 1 and other.requires_grad:
             return matmul(self, views.squeeze(other, 0))
     n, k = (self.shape[-2] if a > 1 else 1), self.shape[-1]
-    batch, other_batch = self.array.shape[:-2], other.array.shape[:-2]
-    try:
-        batch = np.broadcast_shapes(batch, other_batch)
-    except ValueError:
-        raise shape_error(np.empty(batch), np.empty(other_batch)) from None
+    batch = common_shape(self.array.shape[:-2], other.array.shape[:-2])
     size = math.prod(batch)
     left = reshape(expand(self, *batch, n, k), size, n, k)
     if b == 1:
