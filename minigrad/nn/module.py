@@ -170,8 +170,7 @@ class Module(Hooked):
 
     def children(self) -> Iterator[Module]:
         """The direct children, each once."""
-        for _, module in self.named_children():
-            yield module
+        yield from (module for _, module in self.named_children())
 
     def named_modules(self, memo: set[Module] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
@@ -190,8 +189,7 @@ class Module(Hooked):
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it."""
-        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
-            yield module
+        yield from (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def _named_members(self, registry: str, prefix: str, recurse: bool,
                        remove_duplicate: bool) -> Iterator[tuple[str, Tensor]]:
@@ -212,8 +210,7 @@ class Module(Hooked):
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters: what an optimizer is given."""
-        for _, param in self.named_parameters(recurse=recurse):
-            yield param
+        yield from (param for _, param in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
@@ -222,8 +219,7 @@ class Module(Hooked):
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
+        yield from (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
         """The module of a dotted name; of "" this one."""

@@ -10,7 +10,8 @@ import numpy as np
 from .. import dtype as dtypes
 from .. import reasons
 from ..dtype import in_single, refuse
-from ..function import NOT_IMPLEMENTED, OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public
+from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public
+from ..generate import NOT_IMPLEMENTED
 from ..inplace import check_overlap
 from ..reasons import check
 from ..strides import arranged
