@@ -20,26 +20,15 @@ from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
 from .rearranging import flip
-from .views import _sum_all, dims_of, expand, narrow, reshape, unsqueeze
+from .views import _sum_all, dims_of, expand, narrow, reinserted, reshape, spread, unsqueeze
 
 # Shapes and types ----------------------------------------------------------------------------------------------------------
-
-def spread(grad: Any, self_sym_sizes: tuple, dim: Any, keepdim: bool) -> Any:
-    """The gradient of a reduced tensor, repeated over the dimensions that were reduced."""
-    if not keepdim:
-        for d in sorted(dims_of(dim, len(self_sym_sizes))):
-            grad = unsqueeze(grad, d)
-    return expand(grad, self_sym_sizes)
-
 
 def restored(grad: Any, dim: Any, keepdim: bool) -> Any:
     """The gradient of a reduced tensor with the reduced dimensions back as ones, so that it broadcasts."""
     if keepdim or dim is None or not grad.ndim and not dim:
         return grad
-    ndim = grad.ndim + len(dim)
-    for d in sorted(d % ndim for d in dim):
-        grad = unsqueeze(grad, d)
-    return grad
+    return reinserted(grad, [d % (grad.ndim + len(dim)) for d in dim])
 
 
 def count_of(sizes: tuple, dim: Any) -> int:
@@ -114,8 +103,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 def _mean_dtype(array, dtype):
     if (dtype or array.dtype).kind != "f":
-        which = "Input dtype must be either a floating point or complex dtype" if dtype is None else (
-            "Optional dtype must be either a floating point or complex dtype")
+        which = ("Input" if dtype is None else "Optional") + " dtype must be either a floating point or complex dtype"
         raise RuntimeError(f"mean(): could not infer output dtype. {which}. Got: {dtypes.of_numpy[dtype or array.dtype].scalar_type}")
     return array if dtype is None else array.astype(dtype)
 
@@ -127,9 +115,11 @@ def _mean_all(self, dtype=None):
     return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
 
 
-@op(node="MeanBackward1", saves=("self_sym_numel",), in_steps=True,
-    self=lambda grad, self_sym_sizes, dim, keepdim:
-        spread(grad, self_sym_sizes, dim, keepdim) / count_of(self_sym_sizes, dim))
+def _mean_gradient(grad: Any, self_sym_sizes: tuple, dim: Any, keepdim: bool) -> Any:
+    return spread(grad, self_sym_sizes, dim, keepdim) / count_of(self_sym_sizes, dim)
+
+
+@op(node="MeanBackward1", saves=("self_sym_numel",), in_steps=True, self=_mean_gradient)
 def _mean_dim(self, dim, keepdim, dtype=None):
     self = _mean_dtype(self, dtype)
     return _reduce(np.add, self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
@@ -498,10 +488,6 @@ def _std_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
     return _var_gradient(masked_fill(grad / (result * 2), result == 0, 0), self, dim, correction, keepdim)
 
 
-def _mean_gradient(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:
-    return spread(grad, tuple(self.shape), dim, keepdim) / count_of(tuple(self.shape), dim)
-
-
 @op(in_steps=True, self=_var_gradient)
 def _var(self, dim, correction, keepdim):
     return _deviations(self, dim, keepdim, correction, "var")
@@ -513,13 +499,13 @@ def _std(self, dim, correction, keepdim):
 
 
 @op(outputs="list", in_steps=True, self=lambda grads, self, dim, correction, keepdim:
-    _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], self, dim, keepdim))
+    _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], tuple(self.shape), dim, keepdim))
 def _var_mean(self, dim, correction, keepdim):
     return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
 
 @op(outputs=("result0", "result1"), in_steps=True, self=lambda grads, self, dim, correction, keepdim, result0:
-    _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], self, dim, keepdim))
+    _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], tuple(self.shape), dim, keepdim))
 def _std_mean(self, dim, correction, keepdim):
     return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
 

@@ -256,22 +256,25 @@ def unsqueeze(self, dim):
     return np.expand_dims(self, check_dim(dim, self.ndim + 1))
 
 
-def _reinserted(grad: Any, dims: tuple) -> Any:
+def reinserted(grad: Any, dims: Iterable[int]) -> Any:
+    """With dimensions of size 1 at those places."""
     for dim in sorted(dims):
         grad = unsqueeze(grad, dim)
     return grad
 
 
-def _unsqueezed(grad: Any, sizes: tuple, dims: Iterable[int]) -> Any:
+def spread(grad: Any, self_sym_sizes: tuple, dim: Any, keepdim: bool) -> Any:
+    """The gradient of a reduced tensor, repeated over the dimensions that were reduced."""
+    return expand(grad if keepdim else reinserted(grad, dims_of(dim, len(self_sym_sizes))), self_sym_sizes)
+
+
+def _unsqueezed(grad: Any, self_sym_sizes: tuple, dim: Any = None) -> Any:
     """Those dimensions of size 1 that were squeezed are back."""
-    for d in sorted(d % len(sizes) for d in dims if sizes):
-        if sizes[d] == 1:
-            grad = unsqueeze(grad, d)
-    return grad
+    return reinserted(grad, [d for d in dims_of(dim, len(self_sym_sizes)) if self_sym_sizes[d] == 1])
 
 
 @op(node="SqueezeBackward0", view=True, tex="{self}",
-    self=lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes))))
+    self=lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes))
 def _squeeze_all(self):
     return self.squeeze()
 
@@ -283,7 +286,8 @@ def _squeeze_dim(self, dim):
     return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
-@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, dim))
+@op(node="SqueezeBackward2", view=True, tex="{self}", self=lambda grad, dim, self_sym_sizes:
+    _unsqueezed(grad, self_sym_sizes, dim) if dim else grad)
 def _squeeze_dims(self, dim):
     return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1) if dim else ())
 
@@ -375,8 +379,7 @@ def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     return expand(input, size)
 
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}",
-    self=lambda grad, self_sym_sizes, dim, keepdim: expand(grad if keepdim else _reinserted(grad, dim), self_sym_sizes))
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", self=spread)
 def _sum_over(self, dim, keepdim):
     return np.add.reduce(self, axis=dim, keepdims=keepdim)
 
