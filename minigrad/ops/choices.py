@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from .. import reasons
 from ..dtype import refuse, scalar_type
 from ..function import Operand, op, public, shape_error
 from ..inplace import is_expanded
-from ..reasons import check
+from ..reasons import check, sizes_differ, warn_once
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 
@@ -24,7 +23,7 @@ def zeros_of(x: Any) -> Any:
 
 def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which shapes broadcast."""
-    problem = reasons.sizes_differ(*shapes)
+    problem = sizes_differ(*shapes)
     check(not problem, problem)
     return np.broadcast_shapes(*shapes)
 
@@ -48,7 +47,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         return positions(condition)
     if isinstance(condition, Tensor) and condition.array.dtype == np.uint8:
-        reasons.warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+        warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
                           "PyTorch. Use a boolean condition instead.")
         condition = wrap(condition.array != 0)
     array = condition.array if isinstance(condition, Tensor) else condition
@@ -90,7 +89,7 @@ def warn_of_expanded(target: np.ndarray, name: str, example: str = "mask] = scal
 def _mask_fits(target: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """In place PyTorch names the target's size first, else the mask's."""
     warn_of_expanded(target, "masked_fill_")
-    if reasons.sizes_differ(target.shape, mask.shape):
+    if sizes_differ(target.shape, mask.shape):
         raise shape_error(target, mask)
 
 

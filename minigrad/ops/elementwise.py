@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from .. import reasons
 from ..dtype import in_single, refuse
 from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public
 from ..generate import NOT_IMPLEMENTED
 from ..inplace import check_overlap
-from ..reasons import check
+from ..reasons import broadcasts_beyond, check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .choices import common_shape, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
@@ -598,7 +597,7 @@ def _typed(grad: Any, dtype: np.dtype) -> Any:
     src=lambda grad, _src_dtype: _typed(grad, _src_dtype))
 def _copy(self, src, non_blocking=False):
     shape = common_shape(self.shape, src.shape)
-    check(shape == self.shape, lambda: reasons.broadcasts_beyond(self.shape, shape))
+    check(shape == self.shape, lambda: broadcasts_beyond(self.shape, shape))
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 

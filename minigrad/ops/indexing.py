@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtype as dtypes
-from .. import reasons
 from ..arguments import typename
-from ..dtype import scalar_type
+from ..dtype import filling, number_in, scalar_type
 from ..function import Operand, op, public
-from ..reasons import check
+from ..reasons import LIST_AS_TUPLE, SCATTER_REDUCE, check, warn_once
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
 from .choices import check_mask, common_shape, masked_fill, one_number, warn_of_expanded
@@ -168,10 +166,10 @@ def _basic_index(self: Tensor, key: Any, whole_slices: bool = False) -> tuple[Te
     """Apply ints, slices, None and ``...`` as views; return the view and the index tensors that are left, by dimension."""
     if isinstance(key, list) and len(key) < 32 and any(
             isinstance(k, (Tensor, np.ndarray, list, tuple, builtins.slice, str, bytes)) or k is None or k is Ellipsis for k in key):
-        warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
+        warnings.warn(LIST_AS_TUPLE, stacklevel=4)
         key = tuple(key)
     elif isinstance(key, str):
-        warnings.warn(reasons.LIST_AS_TUPLE, stacklevel=4)
+        warnings.warn(LIST_AS_TUPLE, stacklevel=4)
     keys = list(key) if isinstance(key, tuple) else [key]
     for i, k in enumerate(keys):
         if isinstance(k, (list, tuple, range, np.ndarray)):
@@ -285,7 +283,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.integer)):
             raise TypeError(f"can't assign a {typename(value)} to a torch.{self.dtype.scalar_type}Tensor")
-        value = wrap(dtypes.filling(value, self.array.dtype))
+        value = wrap(filling(value, self.array.dtype))
     sizes = tuple(value.shape)
     if sizes != tuple(target.shape):        # PyTorch drops leading ones of the value
         lead = next((i for i, n in enumerate(sizes) if n != 1), len(sizes))
@@ -366,7 +364,7 @@ def _scattered(self, dim, index, src, write):
     if source:
         src = src[tuple(builtins.slice(n) for n in index.shape)] if src.ndim else src
     else:
-        src = dtypes.number_in(src, self.dtype)
+        src = number_in(src, self.dtype)
     if self.ndim:
         write(out, place, src)
     else:
@@ -406,7 +404,7 @@ def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any 
 def _source(src: Any, value: Any, reduce: str | None) -> Any:
     """What is scattered: a tensor (with `reduce` PyTorch warns of it), or one value."""
     if reduce is not None and isinstance(src, Tensor):
-        reasons.warn_once(reasons.SCATTER_REDUCE, stacklevel=5)
+        warn_once(SCATTER_REDUCE, stacklevel=5)
     return value if src is None else src
 
 

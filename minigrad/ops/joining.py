@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtype as dtypes
-from .. import reasons
-from ..dtype import Size, refuse
+from ..dtype import Size, int64, promote, refuse, result_type
 from ..function import op, public
-from ..reasons import check
+from ..reasons import MESHGRID, check, warn_once
 from ..tensor import Tensor, check_dim, wrap
 from .choices import common_shape, logical_xor, zeros_of
 from .views import _contiguous, _sum_over, expand, flatten, narrow, reshape, select, shape_of, slice, unsqueeze, view
@@ -102,7 +100,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if isinstance(indices_or_sections, Tensor):
         check(indices_or_sections.ndim <= 1, lambda: "tensor_split expected tensor_indices_or_sections to be a "
               f"zero-dimensional or one-dimensional tensor, but got a tensor with {indices_or_sections.ndim} dims")
-        if indices_or_sections.dtype is not dtypes.int64:
+        if indices_or_sections.dtype is not int64:
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                                + indices_or_sections.dtype.scalar_type)
         indices_or_sections = indices_or_sections.tolist()
@@ -152,7 +150,7 @@ def _cat(tensors, dim):
     for i, x in enumerate(tensors):
         if not x.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    dtype = dtypes.result_type(*tensors)
+    dtype = result_type(*tensors)
     tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
     first = tensors[0]
     dim = check_dim(dim, first.ndim)
@@ -189,7 +187,7 @@ def _stack(tensors, dim):
         if x.shape != tensors[0].shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
                                f"{list(x.shape)} at entry {i}")
-    return np.ascontiguousarray(np.stack(dtypes.promote(*tensors), axis=dim))
+    return np.ascontiguousarray(np.stack(promote(*tensors), axis=dim))
 
 
 @public(method=False)
@@ -238,7 +236,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     """Grids of coordinates, one per vector; ``indexing="ij"`` (matrix order, the default) or ``"xy"``. Views."""
     tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
     if indexing is None:
-        reasons.warn_once(reasons.MESHGRID)
+        warn_once(MESHGRID)
     check(indexing in (None, "ij", "xy"), lambda: 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing))
     swap = indexing == "xy" and len(tensors) > 1
     if swap:

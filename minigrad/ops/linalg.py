@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtype as dtypes
-from .. import reasons
-from ..dtype import refuse, scalar_type
+from ..dtype import of_numpy, refuse, scalar_type
 from ..engine import can_sum_to
 from ..function import op, public
-from ..reasons import check, type_name
+from ..reasons import CROSS_DIM, check, type_name, warn_once
 from ..tensor import Tensor, check_dim, wrap
 from . import views
 from .choices import common_shape
@@ -22,7 +20,7 @@ from .views import _unsafe_view, contiguous, expand, expand_error, permute, resh
 
 def _same_type(text: str, *arrays: np.ndarray) -> None:
     if arrays[0].dtype is not arrays[1].dtype:
-        names = [dtypes.of_numpy[a.dtype] for a in arrays]
+        names = [of_numpy[a.dtype] for a in arrays]
         if names[0] is not names[1]:
             raise RuntimeError(text.format(*(n.scalar_type for n in names), *(n.cpp_name for n in names)))
 
@@ -261,7 +259,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """`linalg.cross`; without `dim`, along the first dimension of size 3."""
     if dim is None:
-        reasons.warn_once(reasons.CROSS_DIM)
+        warn_once(CROSS_DIM)
         check(3 in input.shape, "no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)
     return _cross(input, other, dim)

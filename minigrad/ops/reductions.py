@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from .. import reasons
 from ..dtype import refuse, return_type, scalar_type
 from ..function import op, public
-from ..reasons import check
+from ..reasons import NO_FREEDOM, check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import isfinite, isnan, logical_not, masked_fill, where, zeros_of
 from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
@@ -471,7 +470,7 @@ def _deviations(array, dim, keepdim, correction, name):
     n = count_of(array.shape, dim)
     free = n - (1 if correction is None else correction)
     if free <= 0 or not array.size:
-        warnings.warn(reasons.NO_FREEDOM.format(name), stacklevel=5)
+        warnings.warn(NO_FREEDOM.format(name), stacklevel=5)
     centre = _reduce(np.add, array, dim, True) / array.dtype.type(n)
     return _reduce(np.add, (array - centre) ** 2, dim, keepdim) / array.dtype.type(builtins.max(free, 0))
 

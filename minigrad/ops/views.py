@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from .. import reasons
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
 from ..dtype import Size, contiguous_format, scalar_type
 from ..engine import can_sum_to
 from ..function import PUBLIC, op, public
 from ..grad_mode import state
 from ..inplace import check_inplace, view_of
-from ..reasons import check
+from ..reasons import NO_DIMENSIONS, REVERSE_T, check, warn_once
 from ..strides import arranged
 from ..tensor import Tensor, check_dim, gradient_edge, read_only
 
@@ -227,7 +226,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 def T(self: Tensor) -> Tensor:
     """The matrix transposed: a view."""
     if self.ndim != 2:
-        reasons.warn_once(reasons.REVERSE_T if self.ndim else reasons.NO_DIMENSIONS.format("T"), stacklevel=3)
+        warn_once(REVERSE_T if self.ndim else NO_DIMENSIONS.format("T"), stacklevel=3)
     return _permute(self, tuple(range(self.ndim))[::-1])
 
 
@@ -235,8 +234,8 @@ def _matrix_transpose(name: str) -> property:
     """``mT``; for real numbers the adjoints ``mH`` and (of one matrix) ``H`` are the same."""
     def turned(self: Tensor) -> Tensor:
         if not self.ndim:
-            text = reasons.NO_DIMENSIONS if name == "mT" else "Tensor.{} is deprecated on 0-D tensors. Consider using x.conj()."
-            reasons.warn_once(text.format(name), stacklevel=3)
+            text = NO_DIMENSIONS if name == "mT" else "Tensor.{} is deprecated on 0-D tensors. Consider using x.conj()."
+            warn_once(text.format(name), stacklevel=3)
             return self
         if self.ndim < 2 or name == "H" and self.ndim > 2:
             which = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
