@@ -125,6 +125,7 @@ class AsStridedBackward0(Node):
     """
 
     __slots__ = ("geometry",)
+    __module__ = "builtins"
     name = Node.name
     attribute_names = ("size", "stride", "storage_offset")
 
@@ -165,6 +166,7 @@ class CopySlices(Node):
     """
 
     __slots__ = ("geometry",)
+    __module__ = "builtins"
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"

@@ -391,7 +391,7 @@ def _node_class(operation: Op) -> type[Node]:
     return type(operation.node_name.rsplit("::")[-1], (OpNode,), {
         "__slots__": (), "apply": apply, "op": operation, "saved_names": tuple(operation.saved),
         "saved_outputs": tuple(None if n == "indices" else operation.output_of.get(n) for n in operation.saved),
-        "attribute_names": tuple(operation.attributes), "__module__": __name__, **empty})
+        "attribute_names": tuple(operation.attributes), "__module__": "builtins", **empty})        # as <class 'MulBackward0'> is printed
 
 
 class OpNode(Node):

@@ -262,6 +262,7 @@ class AccumulateGrad(Node):
     """The end of a branch: adds what arrives to ``variable.grad``. One per leaf, kept alive by the graphs that use it."""
 
     __slots__ = ("variable",)
+    __module__ = "builtins"
 
     def __init__(self, variable: Any) -> None:
         super().__init__((), variable.array)

@@ -98,3 +98,11 @@ def constructed_the_old_way(mg):
                               ((3,), {"dtype": mg.int64}), (([2],), {"device": "cpu"})]:
             show(attempt(lambda: make(*args, **options)))
     show(mg.cuda.manual_seed(0), mg.cuda.manual_seed_all(0))
+
+
+def classes_of_nodes(mg):
+    x = mg.ones(2, requires_grad=True)
+    y, z = x * 2, x.clone()
+    view = z.view(2, 1)
+    z[0] = 1.0
+    show(*[str(type(node)) for node in (y.grad_fn, y.grad_fn.next_functions[0][0], z.grad_fn, view.grad_fn)])
