@@ -262,7 +262,8 @@ class Facts(NamedTuple):
         Its name, its grad_fn's name ("" if it is None), its type.
     made : str
         The line that gave it its name, "`z = x * y` (line 3)"; "" if no text is known. `how` that happened: "made" from
-        plain numbers, "computed", "detached", or "" (unknown).
+        plain numbers, "computed", "detached", "value" (of which `without` is the part that has no history), "gradient", or ""
+        (unknown).
     block, late, off : str
         What switched the recording off there; the line that gave an input its flag only afterwards; the line that took the
         tensor's own flag or history away.
@@ -288,6 +289,7 @@ class Facts(NamedTuple):
     node: str = ""
     how: str = ""
     made: str = ""
+    without: str = ""
     block: str = ""
     late: str = ""
     off: str = ""
@@ -318,6 +320,10 @@ NOT_RECORDED = (
     Rule("switched off", lambda f: bool(f.off), "{off} took it away.", "Leave that line out."),
     Rule("detached", lambda f: f.how == "detached", "{made} shares the memory and leaves the history behind.",
          "Use the tensor itself where the gradient must pass."),
+    Rule("value only", lambda f: f.how == "value", "{made} goes on with a plain value: `{without}` has no history.",
+         "Use the tensor itself where the gradient must pass."),
+    Rule("a gradient", lambda f: f.how == "gradient", "{made} is a gradient, and a backward pass records nothing by itself.",
+         "Write create_graph=True where it is computed."),
     Rule("recording was off", lambda f: f.how == "computed" and bool(f.block),
          "{made} ran while the recording was off ({block}).", "Move the line out of that block."),
     Rule("flag came late", lambda f: f.how == "computed" and bool(f.late),

@@ -9,14 +9,15 @@ import ast
 import linecache
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .picture.program import is_accumulator, is_tensor, named_tensors, node_name
-from .reasons import RULES, Facts, check, explain
+from .reasons import NO_GRAPH_NOTE, RULES, Facts, check, explain
 
-__all__ = ["Line", "Why", "explained", "facts", "lines_of", "notebook_lines", "why"]
+__all__ = ["Line", "Why", "explained", "facts", "lines_of", "name_the_cause", "notebook_lines", "why"]
 
 OFF = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False\)")
 DETACHES = ("detach", "data", "numpy", "item", "tolist")
@@ -83,6 +84,31 @@ def explained(tensor: Any, attribute: str, name: str, names: Mapping[str, Any], 
     return Why(f"{found.name}.{attribute} is {value or getattr(found, attribute)}", *explain(found, attribute))
 
 
+def name_the_cause(error: BaseException) -> None:
+    """Put into the note of a backward() without a road which of the possible causes it was, if the program's text tells."""
+    if NO_GRAPH_NOTE not in getattr(error, "__notes__", ()):
+        return
+    for frame, number in reversed([*traceback.walk_tb(error.__traceback__)]):
+        names, lines = {**frame.f_globals, **frame.f_locals}, _lines_until(frame.f_code.co_filename, number)
+        root = _called(lines[-1].node, "backward") if lines else None
+        if is_tensor(names.get(root)):
+            found = _end_of_the_road(names[root], root, names, lines)
+            if found.rule != "unknown":
+                error.__notes__[error.__notes__.index(NO_GRAPH_NOTE)] = repr(found)
+            return
+
+
+def _end_of_the_road(tensor: Any, name: str, names: Mapping[str, Any], lines: list[Line]) -> Why:
+    """Why a tensor was not recorded; if that is so because of an input which was computed, too, why that was not."""
+    found = explained(tensor, "requires_grad", name, names, lines)
+    if found.rule == "no input asks":
+        made = _last(lines, lambda line: name in _targets(line.node))
+        inputs = [n for n in _names(made.node) if n != name and is_tensor(names.get(n))]
+        deeper = [_end_of_the_road(names[n], n, names, lines[:lines.index(made)]) for n in inputs]
+        return next((why for why in deeper if why.rule not in ("never asked", "unknown")), found)
+    return found
+
+
 # The program's text ---------------------------------------------------------------------------------------------------
 
 def lines_of(source: str, place: str = "") -> list[Line]:
@@ -119,6 +145,13 @@ def _program(filename: str, line: int) -> list[Line]:
     return notebook_lines(shell.user_ns["In"])
 
 
+def _lines_until(filename: str, number: int) -> list[Line]:
+    """What ran before a line of a file, and that line; a cell's earlier cells before it."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    own = [line for line in lines_of("".join(linecache.getlines(filename))) if line.node.lineno <= number]
+    return (notebook_lines(shell.user_ns["In"][:-1]) if shell and "In" in shell.user_ns else []) + own
+
+
 def notebook_lines(cells: list[str]) -> list[Line]:
     """The statements of all cells that ran, also of those under ``%%explore``."""
     found = []
@@ -153,7 +186,8 @@ def facts(tensor: Any, name: str, names: Mapping[str, Any], lines: list[Line], r
         (tensor.is_leaf or tensor.retains_grad) and tensor.grad is not None,
         tensor.is_floating_point() or tensor.is_complex(), str(tensor.dtype),
         node_name(tensor.grad_fn) if tensor.grad_fn else "",
-        how=_how(made, before, name), made=str(made or ""), block=made.block if made else "",
+        how=_how(made, before, inputs), without=_left_behind(getattr(made.node, "value", None)) if made else "",
+        made=str(made or ""), block=made.block if made else "",
         late=_text(_first(after, lambda line: any(_sets_flag(line.node, n, True) for n in inputs))),
         off=_text(_last(after, lambda line: _sets_flag(line.node, name, False)
                         or _called(line.node, "detach_") == name)),
@@ -165,14 +199,25 @@ def facts(tensor: Any, name: str, names: Mapping[str, Any], lines: list[Line], r
         asked=_text(_first(since, lambda line: _called(line.node, "retain_grad") == name)), raised=raised)
 
 
-def _how(made: Line | None, before: list[Line], name: str) -> str:
+def _how(made: Line | None, before: list[Line], inputs: tuple[str, ...]) -> str:
     value = getattr(made.node, "value", None) if made else None
     if value is None:
         return ""
     inner = value.func if isinstance(value, ast.Call) else value
-    if isinstance(inner, ast.Attribute) and inner.attr in DETACHES:
-        return "detached"
-    return "computed" if _came_in(made, before) else "made"
+    if isinstance(inner, ast.Attribute) and inner.attr in ("detach", "data", "grad"):
+        return "gradient" if inner.attr == "grad" else "detached"
+    if _left_behind(value):
+        return "value"
+    return "computed" if inputs or _came_in(made, before) else "made"
+
+
+def _left_behind(value: ast.AST | None) -> str:
+    """The part of an expression that is a value without its history: ``x.detach()``, ``loss.item()``."""
+    for part in ast.walk(value) if value is not None else ():
+        inner = part.func if isinstance(part, ast.Call) else part
+        if isinstance(inner, ast.Attribute) and inner.attr in DETACHES:
+            return ast.unparse(part)
+    return ""
 
 
 def _came_in(made: Line, before: list[Line]) -> bool:

@@ -353,9 +353,10 @@ def open_lessons(browser: bool, originals: bool = False) -> int:
             raise Trouble(f"Your copy of the lessons cannot be written: {error}",
                           f"set the environment variable MINIGRAD_NOTEBOOKS to a folder of your own, then {COMMAND}") from error
     found = lessons(folder)
-    if found:                               # by name: the shell's * is not expanded on Windows
+    every = [str(folder / path) for path in lesson_files() if path.suffix == ".ipynb"]
+    if every:                               # by name: the shell's * is not expanded on Windows
         trust = "from nbformat.sign import TrustNotebookApp; TrustNotebookApp.launch_instance()"
-        trusted = subprocess.run([str(PYTHON), "-c", trust, *map(str, found)], env=environment(), check=False,
+        trusted = subprocess.run([str(PYTHON), "-c", trust, *every], env=environment(), check=False,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if trusted.returncode:
             print("The lessons could not be marked as trusted; run their cells and all is as it should be.\n"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import nbformat
 import pytest
@@ -83,3 +84,10 @@ def test_a_check_survives_what_no_author_thinks_of(shell):
         trials(lesson, shell)
     lesson.cells[1].source = f"from minigrad import lab\nwith lab.check():\n    {check}"
     trials(lesson, shell)
+
+
+@each_lesson
+def test_three_dots_stand_where_an_answer_goes(path):
+    for name, cell in exercises(nbformat.read(path, 4)).items():
+        stubs = "\n".join(line.partition("#:")[2] for line in cell.metadata.exercise.source)
+        assert not re.search(r"""\bNone\b|\bpass\b|["']\?["']""", stubs), name

@@ -214,7 +214,7 @@ def test_the_revealed_picture_shows_and_marks_what_was_asked(program, asks, mark
     gate.commit(dict.fromkeys(asks, "?"))
     assert "data-changed" not in gate.widget.html
     gate.reveal()
-    assert gate.widget.html.count("data-changed") == len(marked) == gate.widget.html.count("dotted frame") * len(marked)
+    assert gate.widget.html.count("data-changed") == len(marked) == gate.widget.html.count("broad frame") * len(marked)
 
 
 def test_several_questions_behind_letters_are_answered_one_by_one():

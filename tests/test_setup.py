@@ -75,13 +75,16 @@ def on_windows(tmp_path, monkeypatch):
 
 def test_it_works_on_windows(on_windows, capsys):
     start, commands = on_windows
+    (start.NOTEBOOKS / "teacher").mkdir()
+    (start.NOTEBOOKS / "teacher/class.ipynb").write_text("{}", encoding="utf-8")
     assert start.main(["--no-browser"]) == 0
     folder = start.ROOT / ".venv"
     (probe, venv, pip, trust, lab), python = commands, str(folder / "Scripts" / "python.exe")
     assert probe[0] == pip[0] == trust[0] == lab[0] == python
     assert venv == [sys.executable, "-m", "venv", "--clear", str(folder)]
     assert pip[1:4] == ["-m", "pip", "install"]
-    assert trust[-1] == str(start.ROOT / "my_notebooks/00_first.ipynb")       # by name: no shell expands a star
+    mine = start.ROOT / "my_notebooks"
+    assert trust[3:] == [str(mine / "00_first.ipynb"), str(mine / "teacher/class.ipynb")]      # by name: no shell expands a star
     assert "--allow-root" not in lab
     assert f"--LabApp.workspaces_dir={start.ROOT / 'my_notebooks/.workspaces'}" in lab      # other projects' tabs stay theirs
     assert start.environment()["PATH"].startswith(str(folder / "Scripts") + ";")

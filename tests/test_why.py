@@ -1,4 +1,5 @@
 """``why``: the right rule in every state of a small program, with the names and lines that did it."""
+import contextlib
 import itertools
 import re
 
@@ -115,6 +116,9 @@ def told(source, name, attribute="grad"):
     ("x = mg.ones(1, requires_grad=True)\ny = x * 2", "x", "grad", "no backward yet", "None, not 0"),
     ("net = mg.nn.Linear(2, 1)\ny = net(mg.ones(2))", "y", "requires_grad", "comes from", "`y = net(mg.ones(2))` (line 2)"),
     ("x = mg.ones(1, requires_grad=True) * 0.1", "x", "is_leaf", "result", "so the graph goes on"),
+    ("x = mg.ones(1, requires_grad=True)\nt = (x.detach() - 1) ** 2", "t", "requires_grad", "value only", "`x.detach()` has no history"),
+    ("x = mg.ones(1, requires_grad=True)\nt = mg.tensor((x * 2).item())", "t", "grad", "value only", "`(x * 2).item()` has no history"),
+    ("x = mg.ones(1, requires_grad=True)\ng, = mg.autograd.grad(x ** 2, x)", "g", "requires_grad", "a gradient", "create_graph=True"),
     ("a = b = mg.ones(1)\na, b = b, a", "a", "requires_grad", "no input asks", "from b"),
 ])
 def test_rules_by_program(source, name, attribute, rule, part):
@@ -126,6 +130,23 @@ def test_a_tensor_of_unknown_origin():
     found = explained(mg.ones(1), "grad", "", {}, [])
     assert found.rule == "unknown" and NO_GRAPH_NOTE in found.because          # the text of the error's note
     assert all(rule.holds and rule.because for rules in (*RULES.values(), NOT_RECORDED) for rule in rules)
+
+
+@pytest.mark.parametrize("source, note", [
+    ("w = mg.tensor([1.0])\nloss = (w * 2) ** 2\nloss.backward()",
+     "loss.requires_grad is False: `loss = (w * 2) ** 2` (line 2) was computed from w, which does not require grad."),
+    ("x = mg.ones(1, requires_grad=True)\nwith mg.no_grad():\n    z = x + 1\nt = z * 3\nt.backward()",
+     "z.requires_grad is False: `z = x + 1` (line 3) ran while the recording was off (`with mg.no_grad()`, line 2)."),
+    ("x = mg.ones(1, requires_grad=True)\ny = x.detach()\nt = y * y\nt.backward()",
+     "y.requires_grad is False: `y = x.detach()` (line 2) shares the memory and leaves the history behind."),
+    ("def step(w):\n    loss = w ** 2\n    loss.backward()\nstep(mg.ones(1))",
+     "loss.requires_grad is False: `loss = w ** 2` (line 2) was computed from w, which does not require grad."),
+    ("n = mg.ones(2, requires_grad=True).argmax()\nn.backward()",
+     "This tensor holds torch.int64, and only floating point numbers can have a gradient."),
+    ("mg.ones(1).backward()", NO_GRAPH_NOTE),                                    # nothing has a name
+])
+def test_the_note_of_a_backward_without_a_road_names_its_cause(source, note):
+    assert run(source, Snapshot(source, {"mg": mg}), "<cause>", contextlib.nullcontext()).failure.notes.startswith(note)
 
 
 def test_what_cannot_be_explained():

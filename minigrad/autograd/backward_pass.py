@@ -75,7 +75,8 @@ def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool)
         edge = edge_of(out)
         if edge[0] is None:
             error = RuntimeError(reasons.NO_GRAPH.replace("element 0", f"element {i}"))
-            error.add_note(reasons.NO_GRAPH_NOTE)
+            facts = reasons.Facts("This tensor", False, True, floating=out.is_floating_point() or out.is_complex(), dtype=str(out.dtype))
+            error.add_note(reasons.explain(facts, "requires_grad")[1])
             raise error
         # Gradients travel as arrays nobody else holds, so that a leaf may keep what it gets.
         dtype = edge[0].expects(edge[1])[1]

@@ -240,7 +240,7 @@ class Explorer:
             "last": 0 if self._stale or not self.steps else self.steps + (not self._raised),
             "error": told.text if told else "", "notes": told.notes if told else "", "printed": self.printed,
             "stale": self._stale, "ends": failed is None, "outdated": self._failed and bool(self._flipped),
-            "changed": self.changed, "flipped": bool(self._flipped), "undoable": bool(self._undo),
+            "changed": self.changed, "marked": bool(self._marked), "flipped": bool(self._flipped), "undoable": bool(self._undo),
         }
 
     def _body(self) -> Html:

@@ -8,6 +8,13 @@ from .html import Html, button, code_line, join, tag, words
 __all__ = ["TABS", "explorer_html"]
 
 TABS = ("graph", "backward", "memory", "time line")
+TIPS = {                        # what each kind of switch does
+    "requires_grad": "requires_grad=True: what is computed from this tensor is recorded, and backward() fills its .grad",
+    "no_grad": "with no_grad(): what runs inside is not recorded; flags that are there stay",
+    "detach": "detach(): the same memory without history; no gradient passes here",
+    "retain_grad": "retain_grad(): backward() keeps the gradient of this result in its .grad",
+    "backward": "backward(): walk back from here and add to the .grad of the leaves",
+}
 
 
 def explorer_html(view: dict[str, Any]) -> Html:
@@ -24,8 +31,7 @@ def explorer_html(view: dict[str, Any]) -> Html:
         tag("div", "Now the program runs to its end. " * view["ends"] +
             "The error under this lab is that of the cell as it is written." if view["outdated"] else "",
             class_="mg-note", key="outdated", data_outdated=view["outdated"]),
-        tag("div", ("What the switch changed" + " at the end of the walk" * (view["step"] < view["last"]) +
-                    " (dotted in the picture), and why:") if view["changed"] else "", class_="mg-note", key="heading"),
+        tag("div", _heading(view), class_="mg-note", key="heading"),
         tag("ul", *(tag("li", words(sentence), key=sentence.partition(" ")[0]) for sentence in view["changed"]),
             class_="mg-changes",
             aria_label="What changed, and why", key="changes"),
@@ -42,6 +48,14 @@ def explorer_html(view: dict[str, Any]) -> Html:
     ])
 
 
+def _heading(view: dict[str, Any]) -> str:
+    """What the list below tells, and what the frames in the picture do: at an earlier step that is not the same."""
+    if not view["changed"]:
+        return "What the switch changed is framed in the picture." if view["marked"] else ""
+    return ("After the whole walk the switch has changed this (framed in the picture: what is different at this step):"
+            if view["step"] < view["last"] else "What the switch changed (framed in the picture), and why:")
+
+
 def _line(line: dict[str, Any], number: int) -> Html:
     return code_line(number, line["text"], tag("span", *map(_switch, line["switches"]), class_="mg-switches"),
                      failed=line["failed"], look=" mg-changed" * line["changed"], key=f"line-{line['origin']}")
@@ -52,7 +66,7 @@ def _switch(switch: dict[str, Any]) -> Html:
     return tag("button", tag("span", switch["label"], class_="mg-name"),
                tag("span", "ON" if switch["on"] else "OFF", class_="mg-state"),
                type="button", role="switch", class_=f"mg-switch{quiet}" + " mg-flipped" * switch["flipped"],
-               data_kind=switch["kind"],
+               data_kind=switch["kind"], title=TIPS[switch["kind"]],
                aria_checked=str(switch["on"]).lower(), aria_label=switch["spoken"], key=f"switch-{switch['key']}",
                send={"toggle": switch["key"]})
 
@@ -64,9 +78,11 @@ def _bar(view: dict[str, Any]) -> Html:
                   tag("input", type="range", min=0, max=last, value=step, disabled=not last, key="slider",
                       class_="mg-slider", aria_label="Backward step", aria_valuetext=view["place"], send={"step": None}),
                   button("▶", {"step": step + 1}, step < last, key="forward", aria_label="One step forward"),
-                  button("Play", None, bool(last), key="play", data_play="[data-id=forward]"),
+                  button("Play", None, bool(last), key="play", data_play="[data-id=forward]", title="Step through the backward pass"),
                   tag("span", view["place"], class_="mg-count", key="count"),
                   class_="mg-stepper", key="stepper", role="group", aria_label="Backward steps")
-    return tag("div", stepper, button("Copy program", None, key="copy", data_copy=view["source"]),
-               button("Undo", {"undo": True}, view["undoable"], key="undo"),
-               button("Reset", {"reset": True}, view["flipped"], key="reset"), class_="mg-bar", key="bar")
+    return tag("div", stepper, button("Copy program", None, key="copy", data_copy=view["source"],
+                                    title="The program as its switches stand"),
+               button("Undo", {"undo": True}, view["undoable"], key="undo", title="Take the last switch back"),
+               button("Reset", {"reset": True}, view["flipped"], key="reset", title="All switches as the cell has them"),
+               class_="mg-bar", key="bar")

@@ -264,12 +264,12 @@ class Gate:
         self._show()
 
     def _recall(self) -> None:
-        """Fill in what was answered on another day; it is not revealed by that."""
+        """Fill in what was answered on another day; it is not revealed by that. Hands are of one class: they are counted anew."""
         record = notebook.kept().get(self.name)
         known = {""} if self.options else set(self.answers)
         if record and (set(record["guesses"]) | known == known):
-            self.guesses, self.votes = dict(record["guesses"]), list(record["votes"])
-            self.committed, self.counting = self.complete, bool(self.votes)
+            self.guesses = dict(record["guesses"])
+            self.committed = self.complete
 
     def _show(self) -> None:
         self.widget.html = gate_html(self)

@@ -67,21 +67,22 @@ def _option(gate: Gate, option: Option) -> Html:
     votes = [_hands(gate, option, number) for number in range(len(gate.votes) or 1)] if gate.counting else []
     told = gate.revealed and option.believes
     belief = tag("div", words(option.meaning("Who chooses this")), class_="mg-belief") if told else ""
-    return tag("div", press, *votes, belief, class_="mg-choice", key=f"choice-{option.letter}")
+    hands = tag("div", *votes, class_="mg-votes") if votes else ""
+    return tag("div", press, hands, belief, class_="mg-choice", key=f"choice-{option.letter}")
 
 
 def _hands(gate: Gate, option: Option, number: int) -> Html:
-    """The hands of one vote for one letter: a field in the vote that is open, a bar in one that is closed."""
+    """The hands of one vote for one letter: a field in the vote that is open, a number in one that is closed, and a bar."""
     vote = gate.votes[number] if gate.votes else {}
     count, all_hands = vote.get(option.letter, 0), sum(vote.values())
     name = f"hands for {option.letter}, vote {number + 1}"
     if number == max(0, len(gate.votes) - 1) and not gate.revealed:
-        return tag("input", type="number", min=0, max=999, value=count or "", placeholder="hands", aria_label=name,
-                   class_="mg-hands",
-                   key=f"hands-{option.letter}-{number}", send={"hands": option.letter})
-    share = round(100 * count / all_hands) if all_hands else 0
-    bar = tag("span", class_="mg-bar-of-hands", style=f"width:{share}px")
-    return tag("span", bar, f"{count}", title=f"{name}: {count} of {all_hands}", class_="mg-vote",
+        said = tag("input", type="number", min=0, max=999, value=count or "", placeholder="hands", aria_label=name,
+                   class_="mg-hands", key=f"hands-{option.letter}-{number}", send={"hands": option.letter})
+    else:
+        said = tag("strong", count)
+    bar = tag("span", class_="mg-bar-of-hands", style=f"width:{count / max(all_hands, 1):.0%}")
+    return tag("div", said, tag("span", bar), class_="mg-vote", title=f"{name}: {count} of {all_hands}",
                key=f"vote-{option.letter}-{number}")
 
 
@@ -161,5 +162,5 @@ def _revealed(gate: Gate) -> list[Html]:
             tag("pre", failed.text, class_="mg-error", key="error") if failed else join([]),
             tag("div", words(failed.notes), class_="mg-note", key="notes") if failed and failed.notes else join([]),
             tag("pre", gate.outcome.printed, class_="mg-printed", key="printed") if gate.outcome.printed else join([]),
-            tag("div", "Asked about: what has a dotted frame.", class_="mg-note", key="about") if asked else join([]),
+            tag("div", "Asked about: what has a broad frame.", class_="mg-note", key="about") if asked else join([]),
             picture(figure, asked)]

@@ -59,7 +59,7 @@ def words(sentence: str) -> Html:
 
 
 def picture(figure: Figure, marked: Iterable[str] = ()) -> Html:
-    """A picture in which the arrow keys walk; the parts with these ids have a dotted frame."""
+    """A picture in which the arrow keys walk; the parts with these ids have a broad frame."""
     svg, prefix = figure.svg, figure.prefix
     for id in marked:           # on the element itself: another notebook on the page may have the same ids
         svg = svg.replace(f'<g id="{prefix}-{id}"', f'<g data-changed="true" id="{prefix}-{id}"')

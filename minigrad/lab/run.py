@@ -22,6 +22,8 @@ import numpy as np
 import minigrad as mg
 from minigrad.random import get_rng_state, set_rng_state
 
+from ..why import name_the_cause
+
 __all__ = ["Failure", "Outcome", "Snapshot", "compiled", "failure", "made", "run"]
 
 
@@ -151,6 +153,7 @@ def compiled(source: str, filename: str) -> Iterable[types.CodeType]:
 
 def failure(error: BaseException, filename: str) -> Failure:
     """Describe an error by its text and the innermost line of the program that led to it."""
+    name_the_cause(error)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
     notes = "\n".join(getattr(error, "__notes__", ()))
     text = "".join(traceback.format_exception_only(error)).strip().removesuffix(notes).rstrip()

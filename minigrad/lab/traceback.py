@@ -7,6 +7,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..grad_mode import state
+from ..why import name_the_cause
 
 INSIDE = ("minigrad", "numpy", "contextlib")      # and the operations' generated code, whose globals are minigrad's
 
@@ -29,6 +30,7 @@ def shorten(trace: TracebackType | None) -> TracebackType | None:
 
 def _show(shell: InteractiveShell, kind: type[BaseException], error: BaseException, trace: TracebackType,
           tb_offset: int | None = None) -> Any:
+    name_the_cause(error)
     short = shorten(trace)
     last = short
     while last is not None and last.tb_next is not None:

@@ -15,6 +15,7 @@ from .text import CODE, MORE, MOST_CODE, MOST_NAME, cell_width, code_width, flag
 
 SIZES = {"notebook": 1.0, "projector": 18 / CODE}
 GHOST = "ghost"
+DOTTED = "1.5 3.5"                       # whose memory; dashes say: not recorded
 LOOKS = {                                 # of the lower pill: fill, border, its width, dashes, text, bold
     IDLE: ("onfill", "on", 1.2, "", "ontext", False), NOW: ("now", "now", 1.2, "", "nowtext", True),
     DONE: ("gradfill", "grad", 1.2, "", "gradtext", False), FAILED: ("surface", "err", 1.7, "", "err", True),
@@ -302,7 +303,7 @@ class _Ink(Pen):
             y = strip.y - (24 if abs(x - strip.x - strip.w / 2) < note_width(title, True) / 2 + 4 else 8)
             floor = max(box.bottom for box in nodes if box.x < max(at, x) and min(at, x) < box.right)
             down, foot = (at, card.bottom), (at, floor)
-            self.line(curve([down, down, foot, foot, (at, floor + 26), (x, y - 26), (x, y)]), "store", 1.6, "1.5 3.5")
+            self.line(curve([down, down, foot, foot, (at, floor + 26), (x, y - 26), (x, y)]), "store", 1.6, DOTTED)
 
     def tie(self, id: str, box: Box, tag: Box | None) -> None:
         """The mark with the names of a tensor's memory, under its card, on no tag and on no block's title."""
@@ -312,7 +313,7 @@ class _Ink(Pen):
         places = [Box(x, box.bottom + y, width, MARK - 1) for x, y in ((box.x + 6, 7), (box.right - width - 6, 7), (box.x + 6, 24))]
         mark = next((place for place in places if not any(place.meets(other) for other in taken)), places[0])
         top = mark.x + 10, box.bottom
-        self.line(curve([top, top, (top[0], mark.y), (top[0], mark.y)]), "store", 1.6, "1.5 3.5")
+        self.line(curve([top, top, (top[0], mark.y), (top[0], mark.y)]), "store", 1.6, DOTTED)
         self.mark(mark, title, "store")
 
     def bracket(self, memory: Memory) -> Box:
@@ -389,8 +390,9 @@ class _Ink(Pen):
         elif kind == "none":
             self.code(middle, y + 4.5, "None", "ghosttext", "middle")
         elif kind == "storage":
-            for half in (Box(box.x, box.y, 20, 22), Box(middle, box.y, 20, 22)):
+            for half in (Box(box.x, y, 20, 13), Box(middle, y, 20, 13)):
                 self.rect(half, 0, "storefill", "store", 1.2)
+            self.line(f"M{middle:.1f},{box.y - 4:.1f}V{y:.1f}", "store", 1.6, DOTTED)
         elif kind == "version":
             self.note(middle, y + 4, "v1", "store", "middle", bold=True)
         elif kind == "freed":

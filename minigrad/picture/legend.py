@@ -42,7 +42,7 @@ def _table(model: Model, cut: bool) -> Iterator[tuple[str, bool, str, str, str]]
     for none, why in NONES.items():
         yield "leaf", any(c.none == none and not c.flow for c in cards), "none", none, why
     yield "saved", any(o.freed for o in ops) and not model.terse, "freed", "freed", "was remembered, is gone"
-    yield "flags", bool(model.memories), "storage", "storage", "memory that tensors share"
+    yield "flags", bool(model.memories), "storage", "storage", "memory; dotted lines: whose it is"
     yield "flags", any(c.version for c in cards), "version", "version", "writes in place so far"
 
 
