@@ -1,4 +1,4 @@
-"""The optimizers: SGD, Adam and AdamW.
+"""The optimizers: SGD, RMSprop, Adam and AdamW.
 
 An optimizer writes into its parameters in place, which counts in their versions: ``backward()`` through a graph from before
 ``step()`` that remembers a parameter is refused. A parameter whose ``.grad`` is None is skipped; one whose ``.grad`` is zero is
@@ -25,7 +25,7 @@ from ..reasons import check
 from ..storage import line_outside
 from ..tensor import Tensor, wrap
 
-__all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
+__all__ = ["Adam", "AdamW", "Optimizer", "RMSprop", "SGD"]
 
 
 class Optimizer:
@@ -276,6 +276,49 @@ class Adam(Optimizer):
         deviation /= math.sqrt(1 - beta2 ** step)
         deviation += group["eps"]
         param.array -= lr / (1 - beta1 ** step) * (mean / deviation)
+
+
+class RMSprop(Optimizer):
+    """Steps in units of the gradient's own size: ``p -= lr * grad / (sqrt(running mean of squares) + eps)``.
+
+    Sources: Hinton, Neural Networks for Machine Learning, lecture 6e, 2012; PyTorch 2.13.0, torch/optim/rmsprop.py.
+    """
+
+    def __init__(self, params: Iterable, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
+                 momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
+                 maximize: bool = False, differentiable: bool = False) -> None:
+        for what, value in {"learning rate": lr, "epsilon value": eps, "momentum value": momentum, "weight_decay value": weight_decay,
+                            "alpha value": alpha}.items():
+            _check(0.0 <= value, what, value)
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
+            "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        return self._move(closure)
+
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+        alpha, momentum, state = group["alpha"], group["momentum"], self.state[param]
+        if not state:
+            state["step"] = wrap(np.zeros((), np.float32))
+            for name in ("square_avg", *(("momentum_buffer",) if momentum > 0 else ()), *(("grad_avg",) if group["centered"] else ())):
+                state[name] = wrap(np.zeros_like(param.array))
+        state["step"].array += 1
+        if group["weight_decay"] != 0:
+            grad = grad + group["weight_decay"] * param.array
+        square = state["square_avg"].array
+        square *= alpha
+        square += (1 - alpha) * grad * grad
+        if group["centered"]:
+            mean = state["grad_avg"].array
+            mean += (1 - alpha) * (grad - mean)
+            square = square - mean * mean
+        grad = grad / (np.sqrt(square) + group["eps"])
+        if momentum > 0:
+            buffer = state["momentum_buffer"].array
+            buffer *= momentum
+            grad = np.add(buffer, grad, out=buffer)
+        param.array -= float(group["lr"]) * grad
 
 
 class AdamW(Adam):

@@ -106,3 +106,48 @@ def classes_of_nodes(mg):
     view = z.view(2, 1)
     z[0] = 1.0
     show(*[str(type(node)) for node in (y.grad_fn, y.grad_fn.next_functions[0][0], z.grad_fn, view.grad_fn)])
+
+
+def rmsprop(mg):
+    for options in [{}, {"momentum": 0.5}, {"centered": True}, {"weight_decay": 0.5}, {"maximize": True},
+                    {"alpha": 0.5, "eps": 0.25, "momentum": 0.25, "centered": True}]:
+        w = mg.tensor([1.0, 3.0], dtype=mg.float64, requires_grad=True)
+        optimizer = mg.optim.RMSprop([w], lr=0.125, **options)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (w ** 2).sum().backward()
+            optimizer.step()
+        show(str(options), w, optimizer.state_dict()["state"])
+    show(repr(optimizer))
+    for options in [{"lr": -1}, {"alpha": -1}, {"momentum": -1}, {"eps": -1}, {"weight_decay": -1}, {"betas": 1}]:
+        show(attempt(lambda: mg.optim.RMSprop([w], **options)))
+
+
+def schedules(mg):
+    """Epoch after epoch; a schedule that begins in the middle, and one that is told the epoch, which is deprecated."""
+    rates = mg.optim.lr_scheduler
+
+    class Own(rates.LRScheduler):
+        def get_lr(self):
+            return [base / (self.last_epoch + 1) for base in self.base_lrs]
+
+    for make in [lambda o, **k: rates.ExponentialLR(o, 0.5, **k), lambda o, **k: rates.MultiStepLR(o, [2, 4, 4], 0.5, **k),
+                 lambda o, **k: rates.CosineAnnealingLR(o, 4, **k), lambda o, **k: rates.CosineAnnealingLR(o, 3, eta_min=0.125, **k),
+                 lambda o, **k: rates.StepLR(o, 3, 0.5, **k), lambda o, **k: rates.LambdaLR(o, lambda e: 1 / (e + 1), **k),
+                 lambda o, **k: Own(o, **k)]:
+        groups = [{"params": [mg.ones(1, requires_grad=True)]}, {"params": [mg.ones(1, requires_grad=True)], "lr": 0.25}]
+        optimizer = mg.optim.SGD(groups, lr=1.0)
+        show(attempt(lambda: make(optimizer, last_epoch=2)))
+        schedule = make(optimizer)
+        seen = [schedule.get_last_lr()]
+        for _ in range(9):
+            optimizer.step()
+            schedule.step()
+            seen.append(schedule.get_last_lr())
+        show(type(schedule).__name__, seen, {k: v for k, v in schedule.state_dict().items() if k != "lr_lambdas"})
+        schedule = make(optimizer, last_epoch=2)
+        optimizer.step()
+        schedule.step()
+        show(schedule.get_last_lr())
+        schedule.step(7)
+        show(schedule.get_last_lr(), schedule.last_epoch)
