@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import grad_mode
-from .graph import AccumulateGrad, Edge, Hooks, Node, anomaly, check_hook_results
+from .graph import AccumulateGrad, Edge, Hooks, Node, anomaly, check_hook_results, special
 
 IN_PLACE_FROM = 512    # below so many elements adding into an array costs more than making a new one
 
@@ -50,7 +50,8 @@ def sum_to_size(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     axes = _summed_axes(array.shape, shape)
     if array.ndim == 2 and len(axes) == 1 and array.shape[axes[0]] <= LONGEST and array.dtype.char in "fd" and array.flags.forc:
         ones = _ones(array.shape[axes[0]], array.dtype)         # the sums of a matrix are a product: twice as fast
-        return (array @ ones if axes[0] else ones @ array).reshape(shape)
+        total = array @ ones if axes[0] else ones @ array
+        return total if len(shape) == 1 else total.reshape(shape)
     return np.add.reduce(array, axis=axes).reshape(shape)
 
 
@@ -278,13 +279,15 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                         for (child, output_nr), out in zip(node.next_functions, outs)]
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
             only = None         # the one node that became ready: it need not go through the heap if it is next anyway
-            fits, place = node.fits and hooks is None, -1
+            alike, shape, dtype, place = node.alike and hooks is None and not special.exchanged, node.shape, node.dtype, -1
             for child in node._next:
                 place += 1          # enumerate and zip would cost a tenth of the pass
                 if child is None:
                     continue
                 out = outs[place]
-                if out is not None and not fits and (out.shape != child.shape or out.dtype is not child.dtype):
+                if out is not None and not alike:
+                    shape, dtype = out.shape, out.dtype
+                if out is not None and (shape != child.shape or dtype is not child.dtype):
                     output_nr = node._next_nrs[place] if node._next_nrs else 0
                     out = fit(out, *child.expects(output_nr), node, outs)
                     if child.several:       # its `shape` is that of no array: all of them come here

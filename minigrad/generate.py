@@ -133,12 +133,8 @@ def _node(operation: Op, array: str, result: str) -> str:
         text += (f"node._next = {_tuple(f'next_{i}' for i in range(len(operation.formulas)))}\n"
                  f"if {' or '.join(numbers)}:\n    node._next_nrs = {_tuple(f'{n} or 0' for n in numbers)}\n")
     text += (f"expect(node, {result})\n" if operation.several else
-             f"node.shape = shape = {array}.shape\nnode.dtype = dtype = {array}.dtype\n")
-    if operation.promote and not operation.inplace:
-        text += "node.fits = {}\n".format(" and ".join(["same", *(
-            f"(next_{i} is None or next_{i}.shape == shape and next_{i}.dtype is dtype)" for i in range(len(operation.formulas)))]))
-    else:
-        text += "node.fits = False\n"
+             f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n")
+    text += f"node.alike = {'same' if operation.promote else False}\n"
     if operation.attributes:
         text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
     for i, n in enumerate(operation.saved):
@@ -156,7 +152,7 @@ def _node(operation: Op, array: str, result: str) -> str:
         names = [f"saved_{i}" for i in range(len(operation.saved))]
         text += f"node._saved = {_tuple(names)}\n"
         text += "node._versions = {}\n".format(_tuple(
-            f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
+            f"(0 if {n}._store is None else {n}._store.version) if isinstance({n}, Tensor) and not {n}._inference else version_of({n})"
             for n in names))
     return text + "if special.active:\n    node.finish()\n"
 

@@ -33,14 +33,14 @@ class Node:
     shape, dtype
         Shape and NumPy dtype of the forward operation's output: what arrives here must look like that. If there are several
         outputs (`several`), a list of each.
-    fits : bool
-        Do the gradients that `apply` makes look like what the next nodes expect, so that nobody has to see to that? An elementwise
-        operation knows when it is recorded: nothing was broadcast or cast.
+    alike : bool
+        Do the gradients that `apply` returns have the shape and dtype of the one that it gets, as those of an elementwise operation
+        that had nothing to cast? Asking each of them would take a tenth of the pass.
     hooks : Hooks or None
         None until a hook is registered, so that a graph without hooks pays nothing.
     """
 
-    __slots__ = ("_next", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "fits", "hooks", "__dict__",
+    __slots__ = ("_next", "_saved", "_versions", "_attributes", "_number", "shape", "dtype", "alike", "hooks", "__dict__",
                  "__weakref__")
 
     saved_names: tuple[str, ...] = ()           # tensors it may remember, in the order of _saved
@@ -59,7 +59,7 @@ class Node:
         if array is not None:
             self.shape, self.dtype = array.shape, array.dtype
         self._saved = self._versions = self._attributes = ()
-        self.hooks, self.fits = None, False
+        self.hooks, self.alike = None, False
         self._number = next_sequence()
         if special.active:
             self.finish()
@@ -152,6 +152,7 @@ class Node:
 
     def _unpack(self, i: int, value: Any, version: int, graph: bool, shown: bool) -> Any:
         if isinstance(value, Packed):
+            self.alike = False              # what a user's hook gives may look like anything
             value = value.tensor(self)
             return value if graph else value.array
         if not hasattr(value, "_storage"):
@@ -301,6 +302,7 @@ class _Special:
     """Whether a new node has more to do than usual: one test for every mode that is off nearly always."""
 
     active = False
+    exchanged = False       # was some tensor's .data exchanged for one of another shape or dtype? Gradients are no more sure to be alike
 
     def update(self) -> None:
         self.active = bool(saved_hooks or anomaly.enabled)

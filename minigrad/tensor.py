@@ -17,7 +17,7 @@ from . import dtype as dtypes
 from . import printing, reasons
 from .dtype import Size
 from .grad_mode import state
-from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence
+from .graph import NO_EDGE, AccumulateGrad, Edge, HookDict, Node, RemovableHandle, next_sequence, special
 from .reasons import check
 from .storage import Storage, TypedStorage, UntypedStorage
 from .strides import laid_out, lies_like, strides_of
@@ -274,6 +274,8 @@ class Tensor:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value.array.dtype != self.array.dtype:
             self._accumulator = None        # the node of the old dtype; graphs that have it keep it
+        if value.array.dtype != self.array.dtype or value.array.shape != self.array.shape:
+            special.exchanged = True
         self.array = value.array
         self._store = Storage(value._storage.buffer, self._storage.version)
 

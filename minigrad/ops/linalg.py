@@ -130,7 +130,9 @@ def addmm(self, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor" if mat1.ndim != 2 else
                            f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
     _check_mm(mat1, mat2, self)
-    return _times(mat1 @ mat2, alpha) + _times(self, beta)
+    result = _times(mat1 @ mat2, alpha)
+    result += _times(self, beta)
+    return result
 
 
 @op(tex="{self} + {mat} {vec}", inplace=True, self=lambda grad, beta: _times(grad, beta),

@@ -313,3 +313,21 @@ def operations_in_unpack_hooks(mg):
     for y in (powers, cubes):
         grad, = mg.autograd.grad(y.sum(), x, create_graph=True)
         show(grad, tree(grad))
+
+
+def saved_tensors_that_look_otherwise_later(mg):
+    """A formula then makes a gradient of another shape or type, also where nothing else would ask how it looks."""
+    def product(unpack=None, data=None):
+        x, factor = mg.ones(2, 2, requires_grad=True), mg.ones(2, 2)
+        if unpack is None:
+            y = x * factor
+            factor.data = data
+        else:
+            with mg.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+                y = x * factor
+        y.backward(mg.ones(2, 2))
+        return x.grad, x.grad.dtype
+
+    for change in (lambda t: t.expand(3, *t.shape), lambda t: t.double(), lambda t: t[:1]):
+        show(attempt(lambda change=change: product(unpack=change)))
+        show(attempt(lambda change=change: product(data=change(mg.ones(2, 2)))))
