@@ -124,21 +124,6 @@ def observe(callback: Callable[[Op, tuple, tuple, bool], None]) -> Iterator[None
         watch.callback = before
 
 
-def public(*aliases: str, method: bool = True, function: bool = True) -> Callable[[Callable], Callable]:
-    """Give a function its places: a Tensor method and one of `minigrad`'s functions, under its name and aliases.
-
-    `arguments.install` dresses them there; the module's own name stays bound to the function itself, for speed.
-    """
-    def place(raw: Callable) -> Callable:
-        for name in (raw.__name__, *aliases):
-            if method or name.startswith("__"):
-                setattr(Tensor, name, raw)
-            if function and not name.startswith("__"):
-                PUBLIC[name] = raw
-        return raw
-    return place
-
-
 class Op:
     """A declared operation: what pictures, formulas and tests can know about it."""
 
@@ -248,13 +233,14 @@ def _parameters(function: Callable) -> tuple[list[str], list[str], dict[str, Any
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | type[tuple] | str = ("result",), saves: tuple[str, ...] = (),
        check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False,
-       method: bool = True, number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
+       number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
     Parameters
     ----------
     *names : str
-        More names of the Tensor method: aliases, ``__mul__``, ``__rmul__`` (called with the arguments as they come).
+        More names: aliases, ``__mul__``, ``__rmul__`` (called with the arguments as they come). The operation becomes a function and
+        a Tensor method; not if its own name begins with an underscore.
     tex : str
         The operation as LaTeX, with ``{argument}`` in its place, where it is not its name with its tensors in parentheses.
     node : str, optional
@@ -275,8 +261,6 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         Checks the arguments as they came, before they are cast to one type; `check_target` only those of an in-place write.
     in_steps : bool
         The kernel computes in several steps, and float16 is to be rounded once, at the end.
-    method : bool
-        Whether it is a Tensor method too; a name with a leading underscore is neither method nor function.
     number, scalar : str
         The node's name with a number as the last argument, where PyTorch has an operation of its own for that: ``scalar``
         always, ``number`` only in a backward formula (a user's ``x * 3`` makes a tensor of the 3).
@@ -298,7 +282,9 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         for name in special_names:
             setattr(Tensor, name, compile_operation(operation, forward_source, "return NotImplemented"))
         if not operation.name.startswith("_"):
-            public(*plain_names, method=method)(call)
+            for name in (operation.name, *plain_names):
+                setattr(Tensor, name, call)
+                PUBLIC[name] = call
         if inplace:
             twin = Op(kernel, formulas, node=operation.node_name, inplace=inplace, **facts)
             twin.name, twin.original = operation.name + "_", operation

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..dtype import refuse, scalar_type
-from ..function import Operand, op, public, shape_error
+from ..function import Operand, op, shape_error
 from ..inplace import is_expanded
 from ..reasons import check, sizes_differ, warn_once
 from ..strides import arranged
@@ -41,7 +41,6 @@ def positions(x: Tensor) -> tuple[Tensor, ...]:
     return tuple(wrap(np.ascontiguousarray(i, np.int64)) for i in np.nonzero(np.atleast_1d(x.array)))
 
 
-@public(method=False)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """``input`` where the condition holds, else ``other``; a slope of the side not taken that is infinite still makes NaN."""
     if input is None and other is None:
@@ -141,17 +140,18 @@ def _inside(self: Any, low: Any, high: Any) -> Any:
     return inside if high is None else logical_and(inside, self <= high)
 
 
-@public("clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """Limited to [min, max], numbers or tensors; inside, the bounds included, the slope is 1."""
     return (_clamp_tensors if isinstance(min, Tensor) or isinstance(max, Tensor) else _clamp_numbers)(input, min, max)
 
 
-@public("clip_", function=False)
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """`clamp` in place."""
     tensors = isinstance(min, Tensor) or isinstance(max, Tensor)
     return (self._clamp_tensors_ if tensors else self._clamp_numbers_)(min, max)
+
+
+clip, clip_ = clamp, clamp_
 
 
 @op(node="ClampMinBackward1", tex=r"\max({self}, {min})", inplace=True, check_target=_bounds_fit,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..dtype import in_single, refuse
-from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error, public
+from ..function import OPS, PUBLIC, Operand, as_tensor, formula, op, operand_error
 from ..generate import NOT_IMPLEMENTED
 from ..inplace import check_overlap
 from ..reasons import broadcasts_beyond, check
@@ -175,11 +175,13 @@ def neg(self):
     return -self
 
 
-@public("__pos__")
 def positive(input: Any) -> Any:
     """The tensor itself."""
     check(input.array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return input
+
+
+Tensor.__pos__ = positive
 
 
 # Powers --------------------------------------------------------------------------------------------------------------------
@@ -241,7 +243,6 @@ def _pow_base(exponent, self):
     return np.asarray(_power(base, exponent), order="C")
 
 
-@public("__pow__")
 def pow(input: Any, exponent: Any) -> Any:
     """``input ** exponent``, elementwise; either may be a Python number."""
     if not isinstance(exponent, (Tensor, np.ndarray, np.generic)):
@@ -251,27 +252,25 @@ def pow(input: Any, exponent: Any) -> Any:
     return _pow_base(exponent, input)
 
 
-@public(function=False)
 def pow_(self: Tensor, exponent: Any) -> Tensor:
     """`pow` in place."""
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
 
 
+Tensor.__pow__ = pow
 Tensor.__ipow__ = lambda self, exponent: pow_(self, exponent) if isinstance(exponent, (Tensor, int, float)) else NotImplemented
 
 
-@public()
 def square(input: Any) -> Any:
     """``input ** 2``, elementwise."""
     return pow(input, 2)
 
 
-def _square_(self: Tensor) -> Tensor:
+def square_(self: Tensor) -> Tensor:
     """`square`, in place."""
     return self.pow_(2)
 
 
-Tensor.square_ = _square_
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
     wrap(np.asarray(other).astype(dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
@@ -391,18 +390,14 @@ def _round_decimals(self, decimals):
     return np.round(self, decimals)
 
 
-@public()
 def round(input: Any, *, decimals: int | None = None) -> Any:
     """The nearest number of so many decimals, halves to even."""
     return _round(input) if decimals is None else _round_decimals(input, decimals)
 
 
-def _round_in_place(self: Tensor, *, decimals: int | None = None) -> Tensor:
+def round_(self: Tensor, *, decimals: int | None = None) -> Tensor:
     """`round`, in place."""
     return self._round_() if decimals is None else self._round_decimals_(decimals)
-
-
-Tensor.round_ = _round_in_place
 
 
 @op(promote="same", inplace=True, tex=r"{self} - \operatorname{{trunc}}({self})", self=lambda grad: grad)
@@ -454,10 +449,12 @@ def nan_to_num(self, nan=None, posinf=None, neginf=None):
 _finite_in_place = Tensor.nan_to_num_
 
 
-@public(function=False)
 def nan_to_num_(self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """`nan_to_num` in place; whole numbers and bools are only counted as written."""
     return _finite_in_place(self, nan, posinf, neginf) if self.array.dtype.kind == "f" else self.copy_(self)
+
+
+Tensor.nan_to_num_ = nan_to_num_
 
 
 # Functions of two or three numbers -----------------------------------------------------------------------------------------
@@ -601,7 +598,6 @@ def _copy(self, src, non_blocking=False):
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 
-@public(function=False)
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Overwrite the elements with those of another tensor, which may broadcast and be of another dtype."""
     if not isinstance(other, (Tensor, int, float)):

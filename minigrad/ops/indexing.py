@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arguments import typename
 from ..dtype import filling, number_in, scalar_type
-from ..function import Operand, op, public
+from ..function import Operand, op
 from ..reasons import LIST_AS_TUPLE, SCATTER_REDUCE, check, warn_once
 from ..strides import arranged, strides_of
 from ..tensor import Tensor, check_dim, wrap
@@ -150,13 +150,11 @@ def _index_put_impl(self, indices: Operand, values, accumulate):
     return _index_put(self, indices, values, accumulate)
 
 
-@public()
 def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values` at `indices` in place (add them if `accumulate`)."""
     return input._index_put_(tuple(indices), values, accumulate)
 
 
-@public()
 def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """`input` with `values` at `indices` (added if `accumulate`)."""
     return _index_put(input, tuple(indices), values, accumulate)
@@ -387,14 +385,12 @@ def _scatter_reduce(self, dim, index: Tensor, src, reduce):
 REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 
 
-@public()
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """A copy with ``out[index[i][j]][j] = src[i][j]`` (for dim 0), or with it added or multiplied."""
     src = _source(src, value, reduce)
     return _scatter(input, dim, index, src) if reduce is None else _scatter_reduce(input, dim, index, src, reduce)
 
 
-@public(function=False)
 def scatter_(self: Tensor, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
     """`scatter` in place."""
     src = _source(src, value, reduce)
@@ -555,7 +551,6 @@ def take(self, index: Tensor):
     return np.take(self, index)
 
 
-@public()
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather` whose index broadcasts; without `dim`, from the flattened tensor."""
     if dim is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtype import Size, int64, promote, refuse, result_type
-from ..function import op, public
+from ..function import op
 from ..reasons import MESHGRID, check, warn_once
 from ..tensor import Tensor, check_dim, wrap
 from .choices import common_shape, logical_xor, zeros_of
@@ -62,7 +62,6 @@ unsafe_split, _ = _splitting(("unsafe_split", "unsafe_split_with_sizes"), False,
                              "promises to use the whole no more")
 
 
-@public(method=False)
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of one size (or of a list of sizes) along a dimension. Views that refuse in-place writes."""
     if isinstance(split_size_or_sections, int):
@@ -78,7 +77,6 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 Tensor.split = _split_method
 
 
-@public()
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """About equal parts along a dimension. Views that refuse in-place writes."""
     size = input.shape[_parts_of(input.array, dim, "chunk")]
@@ -86,13 +84,11 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return _split(input, -(-size // chunks), dim) if size else split_with_sizes(input, (0,) * chunks, dim)
 
 
-@public()
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`chunk` into tensors that may be written in place."""
     return unsafe_split(input, -(-input.shape[check_dim(dim, input.ndim)] // chunks), dim)
 
 
-@public()
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """A number of parts, or parts that end at the given indices, along a dimension. Views."""
     check(input.ndim, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
@@ -113,7 +109,6 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     return tuple(slice(input, dim, start, end, 1) for start, end in zip([0, *ends], [*ends, size]))
 
 
-@public()
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along a dimension, `n` times; of the tensor with `prepend` before and `append` behind it."""
     check(input.ndim, "diff expects input to be at least one-dimensional")
@@ -174,10 +169,12 @@ def _sequence(tensors: Any, name: str) -> list:
     return tensors
 
 
-@public("concat", "concatenate", method=False)
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors joined along a dimension that they have."""
     return _cat(_sequence(tensors, "cat"), dim)
+
+
+concat = concatenate = cat
 
 
 @op(tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])
@@ -190,7 +187,6 @@ def _stack(tensors, dim):
     return np.ascontiguousarray(np.stack(promote(*tensors), axis=dim))
 
 
-@public(method=False)
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors of one shape joined along a new dimension."""
     return _stack(_sequence(tensors, "stack"), dim)
@@ -203,7 +199,7 @@ def atleast(n: int, place: Callable) -> Callable:
             return tuple(place(x) for x in tensors)
         return place(tensors[0]) if len(tensors) == 1 else tuple(place(x) for x in tensors)
     function.__name__, function.__doc__ = f"atleast_{n}d", f"Tensors with {n} or more dimensions, leading ones added. Views."
-    return public(method=False)(function)
+    return function
 
 
 atleast_1d = atleast(1, lambda x: reshape(x, 1) if x.ndim == 0 else x)
@@ -217,7 +213,7 @@ def _stacking(name: str, least: Callable, dim: int, doc: str) -> Callable:
         check(tensors, lambda: f"{name} expects a non-empty TensorList")
         return cat(tensors, dim if tensors[0].ndim > dim else 0)
     function.__name__, function.__doc__ = name, f"Tensors {doc}."
-    return public(method=False)(function)
+    return function
 
 
 hstack = _stacking("hstack", atleast_1d, 1, "side by side: along dimension 1, vectors along 0")
@@ -225,13 +221,11 @@ vstack = _stacking("vstack", atleast_2d, 0, "on top of each other, vectors as ro
 dstack = _stacking("dstack", atleast_3d, 2, "behind each other, along dimension 2")
 
 
-@public(method=False)
 def column_stack(tensors: Sequence[Any]) -> Any:
     """Tensors side by side, vectors as columns."""
     return hstack([reshape(x, x.numel(), 1) if x.ndim <= 1 else x for x in tensors])
 
 
-@public(method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     """Grids of coordinates, one per vector; ``indexing="ij"`` (matrix order, the default) or ``"xy"``. Views."""
     tensors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
@@ -248,14 +242,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     return tuple(grids)
 
 
-@public(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple:
     """Tensors expanded to their common shape. Views."""
     shape = common_shape(*(x.array.shape for x in tensors))
     return tuple(x if x.shape == shape else expand(x, shape) for x in tensors)
 
 
-@public(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape to which shapes broadcast."""
     common: tuple[int, ...] = ()
@@ -297,20 +289,17 @@ def _repeat(self, repeats):
     return np.tile(self, repeats)
 
 
-@public(function=False)
 def repeat(self: Any, *args: Any, repeats: Any = None) -> Any:
     """Copies of the tensor side by side, a number of times per dimension."""
     return _repeat(self, shape_of(args, repeats))
 
 
-@public()
 def tile(input: Any, *args: Any, dims: Any = None) -> Any:
     """`repeat`, with missing leading numbers taken as 1."""
     dims = shape_of(args, dims)
     return _repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
-@public()
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
     """Each element (or slice along `dim`) repeated in place, a number of times or one number for each; of numbers alone, where."""
     if repeats is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dtype import of_numpy, refuse, scalar_type
 from ..engine import can_sum_to
-from ..function import op, public
+from ..function import op
 from ..reasons import CROSS_DIM, check, type_name, warn_once
 from ..tensor import Tensor, check_dim, wrap
 from . import views
@@ -143,7 +143,6 @@ def addmv(self, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
     return _times(self, beta) + _times(mat @ vec, alpha)
 
 
-@public()
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product of any ranks; leading dimensions broadcast as batches. ``(…, n, k) @ (…, k, m) -> (…, n, m)``
 
@@ -218,13 +217,15 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     return _unsafe_view(views.squeeze(product, -1) if b == 1 else product, shape)
 
 
-@public("ger")
 def outer(input: Any, vec2: Any) -> Any:
     """``(n), (m) -> (n, m)``."""
     for x, name in ((input, "self"), (vec2, "vec2")):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
     return reshape(input, input.shape[0], 1) * vec2
+
+
+ger = outer
 
 
 @op(tex="{self} + {batch1} {batch2}", inplace=True, self=lambda grad, beta: _times(grad, beta),
@@ -257,7 +258,6 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     return _cross(input, other, dim)
 
 
-@public()
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """`linalg.cross`; without `dim`, along the first dimension of size 3."""
     if dim is None:
@@ -298,13 +298,11 @@ def _inv(self):
         raise _singular(self) from None
 
 
-@public()
 def inverse(input: Any) -> Any:
     """The inverse of a matrix, or of each of a stack of matrices."""
     return _inv(input)
 
 
-@public()
 def inner(input: Any, other: Any) -> Any:
     """Sums over the last dimension of both: ``(…, k), (*, k) -> (…, *)``."""
     if not input.ndim or not other.ndim:
@@ -314,7 +312,6 @@ def inner(input: Any, other: Any) -> Any:
     return tensordot(input, other, ([-1], [-1]))
 
 
-@public(method=False)
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Sums over pairs of dimensions: the last `dims` of `a` with the first of `b`, or the given ones."""
     for i, x in enumerate((a, b)):
@@ -353,7 +350,6 @@ def _trace_backward(grad: Any, sizes: tuple) -> Any:
     return grad * np.eye(*sizes, dtype=grad.dtype) if not isinstance(grad, Tensor) else grad * wrap(np.eye(*sizes, dtype=grad.array.dtype))
 
 
-@public(method=False)
 def einsum(*args: Any) -> Any:
     """Sums of products by name of dimension: ``einsum("ij,jk->ik", a, b)`` is ``a @ b``, as is ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     check(len(args) >= 2, "einsum(): must specify the equation string and at least one operand, or at least one "

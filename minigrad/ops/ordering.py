@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..dtype import refuse, return_type
-from ..function import op, public
+from ..function import op
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import check_dim, wrap
@@ -34,13 +34,11 @@ def _sort(self, dim, descending):
     return arranged(values, self), arranged(indices, self)
 
 
-@public()
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> tuple:
     """The elements in order along a dimension, and where they were: ``(values, indices)``; equal ones keep their order."""
     return (_sort if stable is None else _sort_stable)(input, dim, descending)
 
 
-@public()
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements of the sorted tensor are."""
     return sort(input, dim, descending)[1]
@@ -58,7 +56,6 @@ def topk(self, k, dim=-1, largest=True, sorted=True):
     return np.take_along_axis(self, indices, dim), indices
 
 
-@public()
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one row each (``as_tuple``: one tensor per dimension)."""
     if as_tuple:
@@ -81,7 +78,6 @@ def _unique_dim(self, dim):
     return _unique(self, dim)
 
 
-@public()
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The different elements (or slices along `dim`) in order, with where each went and how many there were if asked."""
     values, inverse, counts = _unique(input) if dim is None else _unique_dim(input, dim)
@@ -89,7 +85,6 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return found if len(found) > 1 else values
 
 
-@public()
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs (with weights: their sums)."""
     refuse(input.array, "f", "bincount_cpu")
@@ -98,7 +93,6 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
                            np.int64 if weights is None else None))
 
 
-@public(method=False)
 def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
                  sorter: Any = None) -> Any:
     """Where to insert values so that a vector (or each row) stays in order; before equal ones, or behind them (`right`).
@@ -126,20 +120,17 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
 
 
-@public(method=False)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Between which boundaries each value lies."""
     check(boundaries.ndim == 1, lambda: f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-@public()
 def argwhere(input: Any) -> Any:
     """The indices of the elements that are not zero, one row each."""
     return nonzero(input)
 
 
-@public(method=False)
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which elements are among the test elements."""
     arrays = [np.asarray(getattr(x, "array", x)) for x in (elements, test_elements)]

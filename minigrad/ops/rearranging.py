@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtype import number_in
-from ..function import op, public
+from ..function import op
 from ..reasons import check
 from ..strides import arranged
 from ..tensor import Tensor, check_dim
@@ -20,20 +20,17 @@ def _flip(self, dims):
     return arranged(np.flip(self, dims_of(dims, self.ndim) if dims else ()).copy(order="K"), self)
 
 
-@public()
 def flip(input: Any, *args: Any, dims: Any = None) -> Any:
     """The order of the elements reversed along dimensions."""
     return _flip(input, shape_of(args, dims))
 
 
-@public()
 def fliplr(input: Any) -> Any:
     """Columns in reverse order."""
     check(input.ndim >= 2, "Input must be >= 2-d.")
     return flip(input, 1)
 
 
-@public()
 def flipud(input: Any) -> Any:
     """Rows in reverse order."""
     check(input.ndim >= 1, "Input must be >= 1-d.")
@@ -73,7 +70,6 @@ def _roll(self, shifts, dims):
     return np.ascontiguousarray(np.roll(self, shifts, [check_dim(d, self.ndim) for d in dims] or None))
 
 
-@public()
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Elements moved along dimensions (without `dims`, in the flattened tensor); what leaves at one end enters at the other."""
     shifts, dims = shape_of((shifts,)), shape_of((dims,))
@@ -119,14 +115,12 @@ def diagonal_copy(self, offset=0, dim1=0, dim2=1):
     return diagonal(self, offset, dim1, dim2).copy()
 
 
-@public()
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A vector as the diagonal of a matrix; the diagonal of a matrix as a vector."""
     check(input.ndim in (1, 2), lambda: f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     return diag_embed(input, diagonal) if input.ndim == 1 else diagonal_copy(input, diagonal)
 
 
-@public()
 def diagflat(input: Any, offset: int = 0) -> Any:
     """The elements on the diagonal of a matrix."""
     return diag(contiguous(input).view(-1), offset)

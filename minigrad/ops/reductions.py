@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..dtype import refuse, return_type, scalar_type
-from ..function import op, public
+from ..function import PUBLIC, op
 from ..reasons import NO_FREEDOM, check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import isfinite, isnan, logical_not, masked_fill, where, zeros_of
@@ -80,7 +80,6 @@ def _sum_dim(self, dim, keepdim, dtype=None):
     return _reduce(np.add, self if dtype is None else self.astype(dtype), dim, keepdim, dtype=_total_dtype(self, dtype))
 
 
-@public()
 def sum(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over all elements, or over the dimensions `dim` (None: all of them)."""
     if _over_all(dim, keepdim):
@@ -94,7 +93,6 @@ def _nansum(self, dim, keepdim, dtype=None):
     return _sum_dim(np.where(np.isnan(self), self.dtype.type(0), self), dim, keepdim, dtype)
 
 
-@public()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum, NaN counted as 0."""
     return _nansum(input, _as_dims(dim), keepdim, _dtype(dtype))
@@ -124,7 +122,6 @@ def _mean_dim(self, dim, keepdim, dtype=None):
     return _reduce(np.add, self, dim, keepdim) / self.dtype.type(count_of(self.shape, dim))
 
 
-@public()
 def mean(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean over all elements, or over the dimensions `dim` (None: all of them).
 
@@ -184,7 +181,6 @@ def _prod_dim(self, dim, keepdim, dtype):
     return _reduce(np.multiply, self, check_dim(dim, self.ndim), keepdim, dtype=_total_dtype(self, dtype))
 
 
-@public()
 def prod(input: Any, dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along a dimension."""
     return _prod_all(input, _dtype(dtype)) if _over_all(dim, keepdim) else _prod_dim(input, dim, keepdim, _dtype(dtype))
@@ -322,7 +318,7 @@ def _extremes(name: str, ufunc: np.ufunc, find: Callable, elementwise: Callable)
     extreme.__doc__ = f"The {name}imum of all elements; ``(values, indices)`` along `dim`; elementwise with a tensor."
     over.__doc__ = f"The {name}imum over dimensions; equal elements share the gradient."
     place.__doc__ = f"Where the {name}imum is: in the flattened tensor, or along a dimension."
-    return tuple(public()(f) for f in (extreme, over, place))
+    return extreme, over, place
 
 
 max, amax, argmax = _extremes("max", np.maximum, np.argmax, maximum)
@@ -371,7 +367,6 @@ def _median_dim(self, dim, keepdim):
     return _place(_middle, self, dim, keepdim)
 
 
-@public()
 def median(input: Any, dim: Any = ..., keepdim: bool = False) -> Any:
     """The middle element (the lower one of two); ``(values, indices)`` along `dim`."""
     return _median_all(input) if _over_all(dim, keepdim) else _median_dim(input, dim, keepdim)
@@ -416,19 +411,17 @@ def _verdict(name: str, ufunc: np.ufunc, doc: str) -> Callable:
         array = _reduce(ufunc, input.array, dim, keepdim, dtype=bool)
         return wrap(np.asarray(array, np.uint8 if input.array.dtype == np.uint8 else bool))
     verdict.__name__, verdict.__doc__ = name, f"Whether {doc} not zero."
-    return public()(verdict)
+    return verdict
 
 
 any, all = _verdict("any", np.logical_or, "some element is"), _verdict("all", np.logical_and, "all elements are")
 
 
-@public()
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero."""
     return wrap(np.asarray(np.count_nonzero(input.array, axis=dims_of(dim, input.ndim)), np.int64))
 
 
-@public()
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements differ by at most ``atol + rtol * |other|``."""
     check(input.dtype == other.dtype, lambda: f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
@@ -445,19 +438,19 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     return close
 
 
-@public()
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close, as `isclose` defines it."""
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
-@public()
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape and the same elements."""
     return input.array.shape == other.array.shape and bool((input.array == other.array).all())
 
 
-@public(method=False)
+Tensor.equal = PUBLIC["equal"] = equal      # and not what NumPy calls so
+
+
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The element type of an operation on two tensors or numbers."""
     return dtypes.of_numpy[dtypes.result_type(*(getattr(x, "array", x) for x in (tensor1, tensor2)))]
@@ -518,7 +511,7 @@ def _spread_measure(name: str, operation: Callable, doc: str, method: bool = Tru
             correction = 0 if unbiased is False else 1
         return operation(input, _as_dims(dim), correction, keepdim)
     function.__name__, function.__doc__ = name, doc
-    return public(method=method)(function)
+    return function
 
 
 var = _spread_measure("var", _var, "The variance over all elements or some dimensions, divided by n - correction (1).")
@@ -572,7 +565,6 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     return vector_norm(A, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-@public()
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The p-norm of the elements; ``"fro"`` is p = 2."""
     check(p != "nuc", "minigrad has no nuclear norm", NotImplementedError)
@@ -602,7 +594,6 @@ def _logsumexp(self, dim, keepdim):
     return np.asarray(result if keepdim else result.squeeze(axes), order="C")
 
 
-@public()
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """The logarithm of the sum of exponentials, without overflow."""
     return _logsumexp(input, _as_dims(dim), keepdim)
@@ -654,13 +645,11 @@ def _log_softmax_backward_data(grad_output, output, dim):
     return grad_output - np.exp(output) * np.add.reduce(grad_output, axis=dim if output.ndim else (), keepdims=True)
 
 
-@public()
 def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """``exp(x) / sum(exp(x))`` along a dimension."""
     return _softmax(input if dtype is None else input.to(dtype), dim)
 
 
-@public()
 def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """The logarithm of `softmax`, more exact than taking it afterwards."""
     return _log_softmax(input if dtype is None else input.to(dtype), dim)

@@ -13,7 +13,7 @@ from .. import dtype as dtypes
 from ..copy_slices import AsStridedBackward0, Geometry, reshaping
 from ..dtype import Size, contiguous_format, scalar_type
 from ..engine import can_sum_to
-from ..function import PUBLIC, op, public
+from ..function import PUBLIC, op
 from ..grad_mode import state
 from ..inplace import check_inplace, view_of
 from ..reasons import NO_DIMENSIONS, REVERSE_T, check, warn_once
@@ -94,7 +94,6 @@ def _view(self, size):
     return view
 
 
-@public(function=False)
 def view(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     """The same elements, in the same memory, in another shape.
 
@@ -118,7 +117,6 @@ def _reshape_alias(self, size):
     return _window_of(self, size)
 
 
-@public()
 def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
     """The elements in another shape: a view where the strides allow it, else a copy."""
     sizes = shape_of(args, shape)
@@ -132,20 +130,16 @@ def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
     return _unsafe_view(_contiguous(input), sizes)
 
 
-def _view_as(self: Tensor, other: Tensor) -> Tensor:
+def view_as(self: Tensor, other: Tensor) -> Tensor:
     """`view` in the shape of another tensor."""
     return self.view(other.shape)
 
 
-def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """`reshape` to the shape of another tensor."""
     return self.reshape(other.shape)
 
 
-Tensor.view_as, Tensor.reshape_as = _view_as, _reshape_as
-
-
-@public()
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one; the tensor itself if there is nothing to do."""
     start, end = check_dim(start_dim, input.ndim), check_dim(end_dim, input.ndim)
@@ -158,13 +152,11 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 
 
-@public()
 def ravel(input: Tensor) -> Tensor:
     """The elements as one dimension; the tensor itself if it is contiguous and has one already."""
     return reshape(contiguous(input), -1)
 
 
-@public()
 def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     """One dimension as several."""
     dim, size = check_dim(dim, input.ndim), input.shape[dim]
@@ -198,13 +190,11 @@ def _permute(self, dims):
     return self.transpose(order)
 
 
-@public()
 def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order. A view."""
     return _permute(input, shape_of(args, dims))
 
 
-@public("moveaxis")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places. A view."""
     n = input.ndim
@@ -221,6 +211,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     for to_, from_ in sorted(zip(destination, source)):
         order.insert(to_, from_)
     return _permute(input, tuple(order))
+
+
+moveaxis = movedim
 
 
 def T(self: Tensor) -> Tensor:
@@ -291,7 +284,6 @@ def _squeeze_dims(self, dim):
     return self.squeeze(tuple(d for d in dims_of(dim, self.ndim) if self.shape[d] == 1) if dim else ())
 
 
-@public()
 def squeeze(input: Any, dim: Any = None) -> Any:
     """Without the dimensions of size 1, or without `dim` if its size is 1. A view."""
     if dim is None:
@@ -306,7 +298,6 @@ for _name, _view_op, _node in (("_t_", t, "TBackward1"), ("transpose_", transpos
 Tensor.swapaxes_ = Tensor.swapdims_ = Tensor.transpose_
 
 
-@public(function=False)
 def t_(self: Tensor) -> Tensor:
     """`t` in place: this tensor gets the new shape."""
     check_inplace(self, state.enabled and self.requires_grad)
@@ -314,7 +305,6 @@ def t_(self: Tensor) -> Tensor:
     return self._t_()
 
 
-@public(function=False)
 def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """`squeeze` in place: this tensor gets the new shape."""
     if dim is None:
@@ -356,7 +346,6 @@ def expand_error(array: np.ndarray, size: tuple[int, ...]) -> RuntimeError:
                         f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}")
 
 
-@public(function=False)
 def expand(self: Any, *args: Any, size: Any = None) -> Any:
     """Dimensions of size 1 repeated without copying: every repetition is the same memory. A view."""
     if not isinstance(self, Tensor):
@@ -364,15 +353,11 @@ def expand(self: Any, *args: Any, size: Any = None) -> Any:
     return _expand(self, shape_of(args, size))
 
 
-def _expand_as(self: Tensor, other: Tensor) -> Tensor:
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of another tensor."""
     return expand(self, other.shape)
 
 
-Tensor.expand_as = _expand_as
-
-
-@public()
 def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     """The tensor expanded to a shape."""
     return expand(input, size)
@@ -388,7 +373,6 @@ def _sum_all(self, dtype=None):
     return np.add.reduce(self, axis=None, dtype=dtype or (np.int64 if self.dtype.kind in "biu" else None))
 
 
-@public(function=False)
 def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
     """Summed down to a shape that broadcasts to this one: what undoes broadcasting."""
     sizes, shape = shape_of(args, size), tuple(self.shape)
@@ -449,7 +433,6 @@ def _slice_backward(grad_output, input_sizes, dim, start, end, step):
     return zeros_around(grad_output, input_sizes, slice, dim, start, end, step)
 
 
-@public()
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` indices from `start` along a dimension. A view."""
     check(input.ndim, "narrow() cannot be applied to a 0-dim tensor.")
@@ -516,7 +499,6 @@ def check_storage(size: tuple, stride: tuple, offset: int, itemsize: int, nbytes
           f"{itemsize} requiring a storage size of {needed} are out of bounds for storage of size {nbytes}")
 
 
-@public()
 def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | None = None) -> Tensor:
     """A view of the storage with any shape and steps, in elements."""
     flat, itemsize = input.untyped_storage().elements(), input.array.itemsize
@@ -557,7 +539,6 @@ def detach(self: Tensor):
     return self
 
 
-@public(function=False)
 def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, non_blocking: bool = False) -> Tensor:
     """Cast to a dtype (or to that of another tensor); the tensor itself if it has it already."""
     for a in args:
@@ -585,25 +566,21 @@ for _name, _dtype in dtypes.ALIASES.items():
     setattr(Tensor, _name, _caster(_dtype))
 
 
-def _type_as(self: Tensor, other: Tensor) -> Tensor:
+def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Cast to the dtype of another tensor; the tensor itself if it has it."""
     return self.to(other.dtype)
 
 
-def _cpu(self: Tensor) -> Tensor:
+def cpu(self: Tensor) -> Tensor:
     """The tensor itself: it is on the CPU."""
     return self
 
 
-def _cuda(self: Tensor, device: Any = None) -> Tensor:
+def cuda(self: Tensor, device: Any = None) -> Tensor:
     """Raise as PyTorch does where it was built without CUDA."""
     return self.to("cuda")
 
 
-Tensor.type_as, Tensor.cpu, Tensor.cuda = _type_as, _cpu, _cuda
-
-
-@public(function=False)
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in row-major order, else a copy that does."""
     return self if self.array.flags.c_contiguous else _contiguous(self)
@@ -614,19 +591,16 @@ def _contiguous(self):
     return self.copy(order="C")
 
 
-@public(method=False)
 def is_tensor(obj: Any) -> bool:
     """Whether a value is a Tensor."""
     return isinstance(obj, Tensor)
 
 
-@public()
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero."""
     return bool(input)
 
 
-@public()
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape."""
     return input.array.shape == other.array.shape
