@@ -42,6 +42,8 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
     while level and _is_sequence(level[0]):
         length = len(level[0])
         for item in level:
+            if isinstance(item, np.ndarray):
+                reasons.warn_once(reasons.LIST_OF_ARRAYS, stacklevel=4)
             check(_is_sequence(item), "not a sequence", TypeError)
             if len(item) != length:
                 raise ValueError(f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})")
@@ -79,6 +81,8 @@ def _is_sequence(x: Any) -> bool:
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """The new tensor of a factory, with its flag."""
     tensor = wrap(array, Storage(array))        # at once: threads may meet in it
+    if not (requires_grad is None or isinstance(requires_grad, bool)):
+        raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad:
         check(array.dtype.kind == "f", "Only Tensors of floating point and complex dtype can require gradients")
         tensor._requires_grad = True
@@ -93,10 +97,10 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, 
     RuntimeError
         "Only Tensors of floating point and complex dtype can require gradients"
     """
-    if not isinstance(requires_grad, bool):
-        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+    if requires_grad is None:       # which other factories take
+        raise TypeError("tensor(): argument 'requires_grad' must be bool, not NoneType")
     if isinstance(data, Tensor):
-        warnings.warn(reasons.COPY_CONSTRUCT, stacklevel=2)
+        warnings.warn(reasons.COPY_CONSTRUCT.format("torch.tensor"), stacklevel=3)
     dtypes.on_cpu(device)
     return finish(to_array(data, None if dtype is None else dtypes.to_numpy(dtype)), requires_grad)
 
@@ -140,6 +144,8 @@ def sizes_of(sizes: tuple, keyword: Any = None, name: str = "zeros") -> tuple[in
     """
     if keyword is not None:
         sizes = (keyword,)
+    elif not sizes:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
     for i, n in enumerate(sizes):
@@ -173,7 +179,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """A tensor of one number; its dtype follows the number unless given."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtypes.number_dtype(value) if dtype is None else pick_dtype(dtype, device)
-    return finish(np.full(sizes_of(tuple(size)), dtypes.filling(value, d)), requires_grad)
+    return finish(np.full(sizes_of((size,)), dtypes.filling(value, d)), requires_grad)
 
 
 def _like(name: str, make: Callable) -> Callable:
@@ -207,6 +213,8 @@ for _name, _make in {"zeros": np.zeros, "ones": np.ones, "empty": np.empty}.item
 
 def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of data in this tensor's dtype."""
+    if isinstance(data, Tensor):
+        warnings.warn(reasons.COPY_CONSTRUCT.format("tensor.new_tensor"), stacklevel=3)
     return finish(to_array(data, self.array.dtype if dtype is None else pick_dtype(dtype, device)), requires_grad)
 
 
@@ -234,10 +242,20 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     if d == np.int64:
         start, end, step = int(start), int(end), int(step)
         check(step != 0, "step must be nonzero", ValueError)
-    n = math.ceil((end - start) / step)
+    i = np.arange(math.ceil((end - start) / step))
     if d.kind in "iu":
         start, step = int(start), int(step)
-    return finish((start + np.arange(n) * step).astype(d), requires_grad)
+    elif start % 1 or step % 1:
+        # PyTorch counts in vectors of 32 bytes, two at a time: the first number of each from `start`, the others from that one.
+        length = 32 // d.itemsize
+        first = np.where(i < i.size - i.size % (2 * length), i - i % length, i)
+        return finish(_fused(_fused(start, step, first).astype(d), step, i - first).astype(d), requires_grad)
+    return finish((start + i * step).astype(d), requires_grad)
+
+
+def _fused(start: Any, step: float, i: np.ndarray) -> np.ndarray:
+    """``start + step * i`` rounded once, as processors do it: near zero the product's rounding would be all that is left."""
+    return (np.longdouble(start) + np.longdouble(step) * i).astype(np.float64)
 
 
 def _ends(name: str, start: Any, end: Any) -> tuple[float, float]:
@@ -260,7 +278,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
     # As PyTorch: counted from both ends, so that both are exact.
     start, end, i = dtypes.number_in(start, d)[()], dtypes.number_in(end, d)[()], np.arange(steps)
     step = d.type((end - start) / d.type(steps - 1)) if d.kind == "f" else (end - start) / (steps - 1)
-    values = np.where(i < steps // 2, start + step * i.astype(d), end - step * (steps - 1 - i).astype(d))
+    multiply_add = _fused if d in (np.float32, np.float64) else lambda start, step, i: start + step * i.astype(d)
+    values = np.where(i < steps // 2, multiply_add(start, step, i), multiply_add(end, -step, steps - 1 - i))
     return finish(values.astype(d), requires_grad)
 
 

@@ -17,10 +17,20 @@ import numpy as np
 __all__ = ["dtype", "device", "Size", "finfo", "iinfo", "get_default_dtype", "set_default_dtype", "promote_types"]
 
 
-class dtype:
+class Named(type):
+    """The class of a class that prints under PyTorch's name, as its objects do: ``<class 'torch.Size'>``."""
+
+    torch_name: str
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls.torch_name}'>" if "torch_name" in vars(cls) else super().__repr__()
+
+
+class dtype(metaclass=Named):
     """An element type; prints as PyTorch's (``torch.float32``), so that texts read as in its documentation."""
 
     __slots__ = ("name", "numpy", "is_floating_point", "scalar_type", "itemsize")
+    torch_name = "torch.dtype"
     is_complex = False
 
     def __init__(self, name: str, scalar_type: str) -> None:
@@ -207,10 +217,11 @@ def promote(*operands: Any, floating: bool = False, fitting: bool = False) -> li
     return [x if isinstance(x, np.ndarray) and x.dtype == d else number_in(x, d) if fitting else np.asarray(x).astype(d) for x in operands]
 
 
-class device:
+class device(metaclass=Named):
     """The name of a place for tensors. minigrad has the CPU only; another name is an error where a tensor is to be made there."""
 
     __slots__ = ("type", "index")
+    torch_name = "torch.device"
     KNOWN = ("cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
              "privateuseone")
 
@@ -286,10 +297,11 @@ strided = layout("strided")
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 
 
-class Size(tuple):
+class Size(tuple, metaclass=Named):
     """A shape: a tuple that prints as ``torch.Size([2, 3])``."""
 
     __slots__ = ()
+    torch_name = "torch.Size"
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
@@ -307,6 +319,9 @@ class Size(tuple):
 
     def __add__(self, other: tuple) -> Size:
         return Size(super().__add__(tuple(other)))
+
+    def __mul__(self, times: int) -> Size:
+        return Size(super().__mul__(times))
 
 
 @functools.cache

@@ -253,7 +253,7 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
     """
     this = Pass(roots, capture, accumulate, create_graph)
     pending, needed, buffers, ready = this.pending, this.needed, this.buffers, this.ready
-    before, check_nan = grad_mode.state.enabled, anomaly.check_nan
+    before, check_nan = grad_mode.state.enabled, anomaly.enabled and anomaly.check_nan
     passes.running.append(this)
     node = None
     try:

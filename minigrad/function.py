@@ -29,7 +29,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numpy import asarray, ndarray  # noqa: F401 - the generated code uses this module's names, here and below
+from numpy import asarray, generic, ndarray  # noqa: F401 - the generated code uses this module's names, here and below
 
 from . import dtype as dtypes
 from . import reasons

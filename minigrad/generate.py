@@ -24,7 +24,9 @@ def _function(operation: Op, *blocks: str) -> str:
     if operation.keyword_only:
         parts.insert(len(parts) - len(operation.keyword_only), "*")
     if operation.number_always:
-        blocks = (f"if isinstance({operation.number}, (int, float)):\n    return {_call(operation, 'number_form', ())}\n", *blocks)
+        n = operation.number
+        blocks = (f"if isinstance({n}, generic) and isinstance({operation.params[0]}, Tensor):\n    {n} = {n}.item()\n"  # NumPy's, too
+                  f"if isinstance({n}, (int, float)):\n    return {_call(operation, 'number_form', ())}\n", *blocks)
     body = "\n".join(block.strip("\n") for block in blocks if block)
     return f"def {operation.name}({', '.join(parts)}):\n" + indent(body, "    ") + "\n"
 

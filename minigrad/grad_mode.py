@@ -43,16 +43,14 @@ class _GradMode:
     """Set the flags on entry and restore them on exit; also a decorator of functions and generators."""
 
     mode = True
-    inference: bool | None = None    # None: leave the inference flag alone
-    _before: list[tuple]
+    prev = False        # the mode before: as in PyTorch, an object entered again before it is left forgets the first
 
     def __enter__(self) -> None:
-        # One context object may be entered again before it is left (a recursive decorated function).
-        self.__dict__.setdefault("_before", []).append((state.enabled, state.inference))
-        state.set(self.mode, self.inference)
+        self.prev = state.enabled
+        state.set(self.mode)
 
     def __exit__(self, *exc: object) -> None:
-        state.set(*self._before.pop())
+        state.set(self.prev)
 
     def clone(self) -> _GradMode:
         """Another of the same kind, for the next use as a decorator."""
@@ -131,21 +129,21 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self._previous, self.mode = state.enabled, mode
+        self.prev, self.mode = state.enabled, mode
         state.set(mode)
 
     def __enter__(self) -> None:
         state.set(self.mode)
 
-    def __exit__(self, *exc: object) -> None:
-        state.set(self._previous)
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
         """Another with the same mode."""
         return type(self)(self.mode)
 
     def __call__(self, function: Callable) -> Callable:
-        state.set(self._previous)
+        state.set(self.prev)
         return super().__call__(function)
 
 
@@ -161,6 +159,14 @@ class inference_mode(_GradMode):
 
     def __init__(self, mode: bool = True) -> None:
         self.inference, self.mode = bool(mode), not mode      # as in PyTorch, False records even inside no_grad()
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append((state.enabled, state.inference))
+        state.set(self.mode, self.inference)
+
+    def __exit__(self, *exc: object) -> None:
+        state.set(*self._before.pop())
 
     def clone(self) -> inference_mode:
         """Another with the same mode."""

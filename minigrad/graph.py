@@ -125,20 +125,20 @@ class Node:
         saved[i], versions[i] = self._pack(tensor, i), tensor._storage.version
         self._saved, self._versions = tuple(saved), tuple(versions)
 
-    def _pack(self, value: Any, i: int) -> Any:
-        """Give a saved value to the pack hook in force, if there is one and the value is a tensor."""
+    def _pack(self, value: Any, i: int, own: tuple[Callable, Callable] | None = None) -> Any:
+        """Give a saved value to the pack hook in force (or to its own), if there is one and the value is a tensor."""
         if isinstance(value, tuple):
-            return tuple(self._pack(v, i) for v in value)
-        if not saved_hooks or not hasattr(value, "_storage"):
+            return tuple(self._pack(v, i, own) for v in value)
+        if not (own or saved_hooks) or not hasattr(value, "_storage"):
             return value
-        pack, unpack = saved_hooks[-1]
+        pack, unpack = own or saved_hooks[-1]
         output_nr = self.saved_outputs[i]
         if output_nr is not None:
             value, edge = value._as_output(self, output_nr), (None, output_nr)     # None: this node; no cycle
         else:
             edge = value._edge or next((e for e in self.next_functions if getattr(e[0], "variable", None) is value), None)
         version = value._storage.version
-        packed = _without_grad(pack, value)
+        packed = _without_grad(pack, value.detach() if own else value)
         if value._storage.version != version:
             raise RuntimeError(reasons.PACK_WRITES)
         return Packed(packed, unpack, edge, value.requires_grad)
@@ -199,9 +199,13 @@ class Node:
         """Give the class ``_saved_<name>`` for what its nodes remember. (A ``__getattr__`` would make every other attribute slow.)"""
         for i, name in enumerate(cls.saved_names):
             setattr(cls, f"_saved_{name}", property(lambda node, i=i: node._shown(i)))
+            setattr(cls, f"_raw_saved_{name}", property(lambda node, i=i: SavedTensor(node, i)))
         for i, name in enumerate(cls.attribute_names):
             if not name.startswith("_"):
                 setattr(cls, f"_saved_{name}", property(lambda node, i=i: node._attributes[i]))
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name != "_saved"]     # where one looks for what begins with it
 
     def _remembered(self) -> tuple[str, ...]:
         """The names of what it remembers and shows."""
@@ -294,7 +298,7 @@ class _Anomaly:
     """Anomaly mode: nodes keep the traceback of their forward call, backward looks for NaN."""
 
     enabled = False
-    check_nan = False
+    check_nan = True
     running: Node | None = None     # the node whose backward pass is being recorded: what induces a new node
 
 
@@ -326,6 +330,33 @@ def version_of(value: Any) -> Any:
     if value._inference and not state.inference:
         raise RuntimeError(reasons.INFERENCE_SAVE)
     return storage.version
+
+
+class SavedTensor:
+    """What a node remembers under one name, still packed: ``y.grad_fn._raw_saved_self``."""
+
+    def __init__(self, node: Node, i: int) -> None:
+        self._node, self._i = node, i
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Pack it now, with hooks of its own.
+
+        Raises
+        ------
+        RuntimeError
+            If it was freed, is packed already, or nothing was saved.
+        """
+        node, i = self._node, self._i
+        if node._saved is None:
+            raise RuntimeError(reasons.HOOKS_AFTER_FREED)
+        if node._saved[i] is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if isinstance(node._saved[i], Packed):
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. "
+                               "Hint: only one pair of hooks is allowed at a time.")
+        saved = list(node._saved)
+        saved[i] = node._pack(saved[i], i, (pack_hook, unpack_hook))
+        node._saved = tuple(saved)
 
 
 class Packed:

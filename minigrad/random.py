@@ -378,7 +378,7 @@ def _normal(self, mean=0.0, std=1.0, generator=None):
     return in_memory_order(lambda shape: normal_array(generator, shape, self.dtype, mean, std, contiguous), self)
 
 
-@op(inplace=True, node="RandomBackward0", self=lambda grad: zeros_of(grad))
+@op(inplace=True, node="RandomBackward2", self=lambda grad: zeros_of(grad))
 def _random(self, from_, to, bits=0, generator=None):
     generator = generator or default_generator
     return in_memory_order(lambda shape: integer_array(generator, shape, from_, to, bits), self).astype(self.dtype)

@@ -32,6 +32,10 @@ FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
     "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
     "if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+HOOKS_AFTER_FREED = (
+    "Calling register_hooks on a saved tensor after it has been freed. "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
+    "if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")
 NON_LEAF_FLAG = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (" If you want to use a computed variable in a subgraph that doesn't require differentiation use "
               "var_no_grad = var.detach().")
@@ -193,7 +197,10 @@ DEEPCOPY = (
     "https://github.com/pytorch/pytorch/pull/103001")
 COPY_CONSTRUCT = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor).")
+LIST_OF_ARRAYS = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "numpy.ndarray with numpy.array() before converting to a tensor.")
 GRAD_DTYPE = (
     "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the tensor's "
     "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "

@@ -49,7 +49,7 @@ class View:
         self.origin = origin        # "": a normal view; else one of the keys of reasons.VIEW_ORIGINS
 
 
-class Tensor:
+class Tensor(metaclass=dtypes.Named):
     """An array of numbers that can record what is computed from it.
 
     Attributes
@@ -71,7 +71,10 @@ class Tensor:
     _counts = False     # does a tensor of inference mode have a version after all? .data and detach() give one, outside
     _detached = -1      # the number that a node would have got when detach_() took this tensor's history
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
-    __hash__ = object.__hash__
+    torch_name = "torch.Tensor"
+
+    def __hash__(self) -> int:
+        return id(self)
 
     @property
     def _storage(self) -> Storage:

@@ -145,7 +145,7 @@ SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 def test_broadcasting_is_undone(shape, data):
     """The gradient of each factor has its shape, whatever was broadcast and however it lies in memory."""
     small = tuple(1 if data.draw(st.booleans()) else n for n in shape[data.draw(st.integers(0, len(shape))):])
-    x, y = mg.ones(*shape[::-1], dtype=mg.float64).permute(*range(len(shape))[::-1]).detach(), mg.full(small, 2.0, dtype=mg.float64)
+    x, y = mg.ones(shape[::-1], dtype=mg.float64).permute(*range(len(shape))[::-1]).detach(), mg.full(small, 2.0, dtype=mg.float64)
     x.requires_grad_(), y.requires_grad_()
     (x * y).sum().backward()
     assert x.grad.shape == x.shape and y.grad.shape == y.shape

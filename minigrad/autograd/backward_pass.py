@@ -9,6 +9,7 @@ import numpy as np
 from .. import engine, reasons
 from ..function import keep_quiet
 from ..graph import Edge, anomaly, special
+from ..ops.joining import stack
 from ..reasons import check
 from ..tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
@@ -22,7 +23,9 @@ class _VariableMeta(type):
 class Variable(metaclass=_VariableMeta):
     """What tensors with gradients were called before PyTorch 0.4: ``Variable(t, requires_grad=True)`` is t with that flag."""
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:
+        if volatile:
+            warnings.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", stacklevel=2)
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {reasons.type_name(data)}")
         return data.detach().requires_grad_(requires_grad)
@@ -33,8 +36,8 @@ def _tuple(values: Any) -> tuple:
 
 
 def _inputs(values: Any) -> tuple:
-    """What a pass is asked to give the gradients of, checked."""
-    values = _tuple(values)
+    """What a pass is asked to give the gradients of, checked; of a dict, its values."""
+    values = _tuple(values.values() if isinstance(values, dict) else values)
     for t in values:
         if not isinstance(t, (Tensor, GradientEdge)):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {reasons.type_name(t)}")
@@ -138,25 +141,28 @@ def _wrap(grad: Any) -> Tensor:
 
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
          only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
-         materialize_grads: bool = False) -> tuple:
+         materialize_grads: bool = False) -> tuple | dict:
     """Return the gradients of `outputs` with respect to `inputs`; no ``.grad`` is touched.
 
     Parameters
     ----------
     outputs, inputs : Tensor or sequence of Tensor
+        `inputs` also a dict of them.
     grad_outputs : optional
         As `backward`'s grad_tensors.
     retain_graph, create_graph : bool
         As in `backward`.
     allow_unused : bool, optional
         Give None for an input that the outputs do not depend on, instead of an error.
+    is_grads_batched : bool
+        Each of `grad_outputs` has one dimension more, first: a pass for each entry, whose results are stacked.
     materialize_grads : bool
         Give zeros instead of None.
 
     Returns
     -------
     tuple of Tensor or None
-        One per input.
+        One per input; of a dict, a dict.
 
     Raises
     ------
@@ -164,12 +170,18 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         "One of the differentiated Tensors does not require grad"; "The differentiated Tensor at index 0 appears to not have been
         used in the graph. …"
     """
+    if isinstance(inputs, dict):
+        return dict(zip(inputs, grad(outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
+                                     is_grads_batched, materialize_grads)))
     outputs, inputs = _tuple(outputs), _inputs(inputs)
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
                       "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
-    if is_grads_batched:
-        raise NotImplementedError("minigrad computes one gradient at a time: is_grads_batched is not supported")
+    if is_grads_batched:        # one pass after the other
+        rows = list(zip(*_tuple(grad_outputs), strict=True))
+        passes = [grad(outputs, inputs, row, i < len(rows) or retain_graph, create_graph, True, allow_unused, False, materialize_grads)
+                  for i, row in enumerate(rows, 1)]
+        return tuple(None if grads[0] is None else stack(grads) for grads in zip(*passes, strict=True))
     check(not materialize_grads or allow_unused is not False, "Expected allow_unused to be True or not passed when "
           "materialize_grads=True, but got: allow_unused=False.", ValueError)
     check(inputs, "`inputs` argument to `grad()` cannot be empty.")
@@ -207,7 +219,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = anomaly.enabled, anomaly.check_nan
-        anomaly.enabled, anomaly.check_nan = bool(mode), bool(mode and check_nan)
+        anomaly.enabled, anomaly.check_nan = bool(mode), bool(check_nan)
         special.update()
 
     def __enter__(self) -> None:

@@ -13,7 +13,7 @@ from .. import reasons
 from ..copy_slices import rebase_history
 from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
-from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node
+from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node, SavedTensor
 from ..inplace import view_of
 from ..reasons import check
 from ..tensor import Tensor, gradient_edge, wrap
@@ -65,6 +65,8 @@ class FunctionCtx(Node):
     def set_materialize_grads(self, value: bool) -> None:
         """With False, backward gets None instead of zeros for an output that nothing was computed from."""
         self.materialize_grads = value
+
+    _raw_saved_tensors = property(lambda self: tuple(SavedTensor(self, i) for i in range(len(self.saved_names))))
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -205,7 +207,8 @@ class _SeenFunction:
 
 @functools.cache
 def _node_class(cls: type[Function]) -> type[FunctionCtx]:
-    return type(cls.__name__ + "Backward", (FunctionCtx,), {"__slots__": (), "function": cls})
+    return type(cls.__name__ + "Backward", (FunctionCtx,), {
+        "__slots__": (), "function": cls, "__module__": "torch.autograd.function"})
 
 
 def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> list:

@@ -131,9 +131,9 @@ def _random_unit_vector(t: Tensor, generator: Generator) -> np.ndarray:
 def _random_gradient(t: Tensor, with_gaps: bool) -> Tensor:
     """Numbers from [-1, 1) in the shape of `t`, as PyTorch draws them, as a leaf that requires grad."""
     if with_gaps and t.numel() > 1:
-        drawn = rand(*t.shape[:-1], t.shape[-1] * 2, dtype=t.dtype).array[..., 1::2]
+        drawn = rand((*t.shape[:-1], t.shape[-1] * 2), dtype=t.dtype).array[..., 1::2]
     else:
-        drawn = rand(*t.shape, dtype=t.dtype).array
+        drawn = rand(t.shape, dtype=t.dtype).array
     drawn *= 2
     drawn -= 1
     return wrap(drawn).requires_grad_()

@@ -22,6 +22,7 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Any = None     # PyTorch's, for nodes that belong to a tensor in C++
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -39,7 +40,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 def edge_of(value: Tensor | GradientEdge) -> Edge:
     """The edge of a tensor, or the edge itself."""
-    return tuple(value) if isinstance(value, GradientEdge) else gradient_edge(value)
+    return value[:2] if isinstance(value, GradientEdge) else gradient_edge(value)
 
 
 class saved_tensors_hooks:

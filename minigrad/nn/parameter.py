@@ -15,6 +15,7 @@ class Parameter(Tensor):
     """
 
     __slots__ = ()
+    torch_name = "torch.nn.parameter.Parameter"
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if not isinstance(requires_grad, bool):

@@ -182,7 +182,8 @@ def _comparison(name: str, kernel: np.ufunc, symbol: str) -> Callable:
 eq, ne = _comparison("eq", np.equal, "="), _comparison("ne", np.not_equal, r"\neq")
 lt, le = _comparison("lt", np.less, "<"), _comparison("le", np.less_equal, r"\leq")
 gt, ge = _comparison("gt", np.greater, ">"), _comparison("ge", np.greater_equal, r"\geq")
-Tensor.__hash__ = object.__hash__
+_equal = Tensor.__eq__
+Tensor.__eq__ = lambda self, other: _equal(self, wrap(other) if isinstance(other, np.ndarray) and other.dtype in dtypes.of_numpy else other)
 
 
 def _bool_valued(name: str, kernel: np.ufunc, doc: str, inplace: bool = False) -> Callable:

@@ -245,6 +245,8 @@ def _pow_base(exponent, self):
 
 def pow(input: Any, exponent: Any) -> Any:
     """``input ** exponent``, elementwise; either may be a Python number."""
+    if isinstance(input, Tensor):       # else this is a formula, which has arrays where a user has tensors
+        exponent = exponent.item() if isinstance(exponent, np.generic) else NotImplemented if isinstance(exponent, np.ndarray) else exponent
     if not isinstance(exponent, (Tensor, np.ndarray, np.generic)):
         return _pow_scalar(input, exponent) if isinstance(exponent, (int, float)) else NotImplemented
     if isinstance(input, (Tensor, np.ndarray, np.generic)):
@@ -254,11 +256,12 @@ def pow(input: Any, exponent: Any) -> Any:
 
 def pow_(self: Tensor, exponent: Any) -> Tensor:
     """`pow` in place."""
+    exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
     return self._pow_tensor_(exponent) if isinstance(exponent, Tensor) else self._pow_scalar_(exponent)
 
 
 Tensor.__pow__ = pow
-Tensor.__ipow__ = lambda self, exponent: pow_(self, exponent) if isinstance(exponent, (Tensor, int, float)) else NotImplemented
+Tensor.__ipow__ = lambda self, exponent: pow_(self, exponent) if isinstance(exponent, (Tensor, int, float, np.generic)) else NotImplemented
 
 
 def square(input: Any) -> Any:
@@ -275,7 +278,8 @@ Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
     wrap(np.asarray(other).astype(dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
 Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
-Tensor.__rpow__ = lambda self, base: _pow_base(self, base) if isinstance(base, (int, float)) else NotImplemented
+Tensor.__rpow__ = lambda self, base: NotImplemented if not isinstance(base, (int, float, np.generic)) else _pow_base(
+    self, base.item() if isinstance(base, np.generic) else base)
 
 
 # Functions of one number ---------------------------------------------------------------------------------------------------

@@ -358,9 +358,9 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other.shape)
 
 
-def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
+def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
     """The tensor expanded to a shape."""
-    return expand(input, size)
+    return expand(input, *args, size=size)
 
 
 @op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", self=spread)
@@ -546,7 +546,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
             dtype = a.dtype
         elif isinstance(a, (str, dtypes.device)):
             device = a
-        elif isinstance(a, dtypes.dtype):
+        elif isinstance(a, (dtypes.dtype, type)):
             dtype = a
     dtypes.on_cpu(device)
     wanted = self.array.dtype if dtype is None else dtypes.to_numpy(dtype)

@@ -21,7 +21,7 @@ def trained(seed: int, steps: int = 40) -> list[float]:
     model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
     with mg.no_grad():
         for p in model.parameters():
-            p.copy_(mg.rand(*p.shape, generator=generator) - 0.5)
+            p.copy_(mg.rand(p.shape, generator=generator) - 0.5)
     x = mg.rand(16, 3, generator=generator)
     y = x.sum(1, keepdim=True)
     optimizer = mg.optim.Adam(model.parameters(), lr=0.02)

@@ -627,3 +627,25 @@ def extremes_among_nan(mg):
             x = mg.tensor(values, requires_grad=True)
             find(x).sum().backward(create_graph=name == "max")
             show(name, x.grad.detach())
+
+
+def a_dict_of_inputs(mg):
+    x, y = _pair(mg)
+    show(mg.autograd.grad((x * y).sum(), {"x": x, "y": y}))
+    (x * y).sum().backward(inputs={"y": y})
+    show(x.grad, y.grad)
+
+
+def batched_gradients(mg):
+    x, y = _pair(mg)
+    out = x * x * y
+    show(mg.autograd.grad(out, (x, y), mg.eye(2), is_grads_batched=True, retain_graph=True))
+    show(mg.autograd.grad([out, x.sum()], (x, y), [mg.eye(2), mg.tensor([1.0, 10.0])], is_grads_batched=True, retain_graph=True))
+    show(mg.autograd.grad(out, [x, mg.ones(1, requires_grad=True)], mg.eye(2), is_grads_batched=True, allow_unused=True, create_graph=True))
+    show(mg.autograd.grad(out, x, mg.eye(2), is_grads_batched=True))
+    show(attempt(lambda: mg.autograd.grad(out, x, mg.eye(2), is_grads_batched=True)))
+
+
+def an_edge_prints(mg):
+    x, _ = _pair(mg)
+    show(str(mg.autograd.graph.get_gradient_edge(x * 2)))

@@ -159,3 +159,34 @@ def parameter_and_variable(mg):
     print(p)
     v = mg.autograd.Variable(mg.ones(2), requires_grad=True)
     show(_flags(v), isinstance(v, mg.Tensor), mg.is_tensor(v), mg.is_tensor(1.0))
+
+
+def the_flag_is_a_bool(mg):
+    x = mg.ones(2)
+    for flag in (1, 0, "yes", None, 1.0, [], x, np.bool_(True)):
+        for make in (lambda **k: mg.tensor([1.0], **k), lambda **k: mg.zeros(1, **k), lambda **k: mg.full((1,), 2.0, **k),
+                     lambda **k: mg.arange(1.0, **k), lambda **k: mg.rand(1, **k), lambda **k: mg.ones_like(x, **k),
+                     lambda **k: x.new_zeros(1, **k), lambda **k: mg.eye(1, **k)):
+            result = attempt(lambda: make(requires_grad=flag))
+            show(result if isinstance(result, Exception) else result.requires_grad)
+
+
+def names_of_classes(mg):
+    """What print(type(x)) says."""
+    x = mg.ones(2, requires_grad=True)
+    y = x * 2
+    z = x.clone()
+    z[0] = 1
+
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    for thing in (x, y, mg.nn.Parameter(x), x.shape, x.dtype, x.device, y.grad_fn, y.grad_fn.next_functions[0][0], z.grad_fn,
+                  Double.apply(x).grad_fn, x.max(0)):
+        show(str(type(thing)))

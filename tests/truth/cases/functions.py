@@ -570,3 +570,19 @@ def function_errors(mg):
             return x
 
     show(attempt(lambda: Instance.apply(x).requires_grad))
+
+
+def an_instance_of_a_function(mg):
+    """How a Function was used before PyTorch 0.4."""
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    Double.__qualname__ = "Double"
+    show(attempt(lambda: Double()(_x(mg))))
+    show(Double().apply(_x(mg)))

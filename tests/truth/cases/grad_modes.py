@@ -288,3 +288,17 @@ def inference_leaf_in_place(mg):
     with mg.inference_mode():
         x.add_(1)
     show(attempt(y.backward))
+
+
+def one_object_entered_twice(mg):
+    """It remembers one mode before, so that the outer exit restores what the inner entry found."""
+    for make in (mg.no_grad, mg.enable_grad):
+        mode = make()
+        with mode:
+            with mode:
+                show(mg.is_grad_enabled())
+            show(mg.is_grad_enabled())
+        show(mg.is_grad_enabled(), mg.is_inference_mode_enabled())
+        mg.set_grad_enabled(True)
+    show(repr(mg.set_grad_enabled(True)), repr(mg.set_grad_enabled(False)))
+    mg.set_grad_enabled(True)

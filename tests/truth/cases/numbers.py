@@ -101,3 +101,16 @@ def float16_rounded_once(mg):
         y = f()
         show(name, (y.double() * 4096).long().tolist(), (mg.autograd.grad(y.sum(), x)[0].double() * 512).long().tolist())
     show(x.mean(dtype=mg.float32).dtype, x.cumsum(0, dtype=mg.float64).dtype, mg.var_mean(x)[0].dtype)
+
+
+def ranges_near_zero(mg):
+    """What rounding leaves of a zero in the middle."""
+    for dtype in (mg.float32, mg.float64):
+        show(mg.linspace(-1, 1, 21, dtype=dtype)[10])
+        show(mg.linspace(-0.7, 0.7, 15, dtype=dtype)[7])
+        show(mg.arange(-1, 1, 0.1, dtype=dtype)[10])
+        show(mg.arange(-0.3, 0.3, 0.1, dtype=dtype)[3])
+        show(mg.arange(-2, 2, 0.1, dtype=dtype)[20])
+        show(mg.arange(0, 7, 1 / 3, dtype=dtype)[15] - 5)
+    print(mg.linspace(-1, 1, 21))
+    print(mg.arange(-1, 1, 0.1))

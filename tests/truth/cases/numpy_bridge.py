@@ -1,5 +1,8 @@
+# ruff: noqa: B023 -- lambdas made in a loop here are called in the same turn
 """NumPy and minigrad share memory, and what autograd sees of it."""
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
@@ -70,3 +73,24 @@ def conversions(mg):
          x.cpu() is x)
     show(x.type_as(mg.tensor(1)).dtype, x.is_floating_point(), mg.is_floating_point(mg.tensor(1)),
          x.int().is_floating_point())
+
+
+def operators_with_arrays(mg):
+    """``==`` takes an array, ``!=`` compares objects; ``**`` leaves an array to NumPy."""
+    x = mg.tensor([1.0, 2.0])
+    for array in (np.array([1.0, 3.0]), np.array([1, 2, 3]), np.array(["a", "b"]), np.array([[1.0], [2.0]]), np.array(2.0)):
+        show(attempt(lambda: x == array), attempt(lambda: array == x), x != array, array != x, attempt(lambda: x < array))
+    with warnings.catch_warnings():     # PyTorch's __array_wrap__ is older than NumPy's
+        warnings.simplefilter("ignore", DeprecationWarning)
+        show(x ** np.array([0.0, 3.0]), attempt(lambda: x.requires_grad_() ** np.array([0.0, 3.0])))
+    for number in (np.int64(2), np.float32(2), np.float64(2)):
+        y = number ** x
+        show(y, y.grad_fn, x ** number, (x ** number).grad_fn, number ** mg.tensor([1, 2]))
+        show([z.grad_fn for z in (number - x, x % number, x.clamp(min=number), x.clone().fill_(number), x.masked_fill(x > 1, number),
+                                  x.lerp(x, number))])
+    show(hash(x) == id(x))
+
+
+def a_list_of_arrays_is_slow(mg):
+    show(mg.tensor([np.array([1.0, 2.0]), np.array([3.0, 4.0])]))
+    show(mg.tensor([np.array([1.0, 2.0])]))      # the warning is given once

@@ -331,3 +331,53 @@ def saved_tensors_that_look_otherwise_later(mg):
     for change in (lambda t: t.expand(3, *t.shape), lambda t: t.double(), lambda t: t[:1]):
         show(attempt(lambda change=change: product(unpack=change)))
         show(attempt(lambda change=change: product(data=change(mg.ones(2, 2)))))
+def hooks_of_one_saved_tensor(mg):
+    """PyTorch: test_register_hooks_on_saved_tensors; a node's names for what it saved."""
+    x = _x(mg)
+    y = x * x
+    node = y.grad_fn
+    show([name for name in dir(node) if name.startswith(("_saved", "_raw_saved"))])
+    raw = node._raw_saved_other
+    raw.register_hooks(lambda t: (show("pack", t), t.detach().numpy())[1], lambda a: (show("unpack"), mg.from_numpy(a))[1])
+    show(node._saved_other)
+    show(attempt(lambda: raw.register_hooks(lambda t: t, lambda t: t)))
+    show(attempt(lambda: (x * 2).grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)))
+    show(attempt(lambda: (x + 1).grad_fn._raw_saved_alpha))
+    y.sum().backward()
+    show(x.grad, attempt(lambda: node._raw_saved_self.register_hooks(lambda t: t, lambda t: t)))
+    z = x.exp()
+    z.grad_fn._raw_saved_result.register_hooks(lambda t: 3, lambda n: mg.full((2,), float(n)))
+    z.sum().backward()
+    show(x.grad)
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = x * x
+    show(attempt(lambda: y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)))
+
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a)
+            return a * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            show(*ctx.saved_tensors)
+            return grad * 2
+
+    y = Double.apply(x)
+    y.grad_fn._raw_saved_tensors[0].register_hooks(lambda t: t * 5, lambda t: t)
+    y.sum().backward()
+
+
+def anomaly_flags(mg):
+    def flags():
+        show(mg.is_anomaly_enabled(), mg.is_anomaly_check_nan_enabled())
+
+    flags()
+    with mg.autograd.set_detect_anomaly(True, check_nan=False):
+        flags()
+    flags()
+    with mg.autograd.detect_anomaly(check_nan=False):
+        flags()
+    mg.autograd.set_detect_anomaly(False)
+    flags()
