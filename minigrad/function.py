@@ -37,7 +37,7 @@ from .arguments import NUMBERS_AS_TENSORS
 from .dtype import in_single
 from .generate import apply_source, forward_source, inplace_source
 from .grad_mode import state
-from .graph import LAST_SEQUENCE_NR, Node, next_sequence, special, version_of  # noqa: F401
+from .graph import LAST_SEQUENCE_NR, Node, next_sequence, saved_hooks, special, version_of  # noqa: F401
 from .inplace import alias, check_apart, check_inplace, check_memory, check_result, check_write, view_of, write  # noqa: F401
 from .strides import arranged, strides_of  # noqa: F401
 from .tensor import Tensor, gradient_node, wrap  # noqa: F401

@@ -156,7 +156,7 @@ def _node(operation: Op, array: str, result: str) -> str:
         text += "node._versions = {}\n".format(_tuple(
             f"(0 if {n}._store is None else {n}._store.version) if isinstance({n}, Tensor) and not {n}._inference else version_of({n})"
             for n in names))
-    return text + "if special.active:\n    node.finish()\n"
+    return text
 
 
 def _attribute(operation: Op, name: str) -> str:
@@ -211,14 +211,15 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     parts = [entry, _arguments(operation, reject), _run(operation), made]
     check = ("if array.dtype.kind != 'f':\n    raise RuntimeError('Autograd not support dtype: ' + dtypes.scalar_type(array))\n"
              if "dtype" in operation.params else "")
+    outputs = "result" if operation.several else "(result,)"
     if operation.formulas:
         parts += ["recorded = False", "recording = state.recording", "if recording:",
                   indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
                   indent(check + "recorded = True\n" + _node(operation, "array", "result"), "        "),
                   "        attach(result, node)" if operation.several else
                   "        result._requires_grad = True\n        result._node = node",
+                  f"        if special.active:\n            node.finish({outputs})",
                   "elif recording is None:\n    result._inference = True" if inline else ""]
-    outputs = "result" if operation.several else "(result,)"
     return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
 
 
@@ -239,16 +240,19 @@ def inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
     arguments = ", ".join(operation.tensor_params)
+    checks = [f"check_inplace({first}, recorded)", f"recorded = recorded and {first}.array.dtype.kind == 'f'"]
     parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
-             f"check_inplace({first}, recorded)", f"recorded = recorded and {first}.array.dtype.kind == 'f'",
+             *(reversed(checks) if operation.name == "_copy_" else checks),     # integers copied from a recorded tensor are not recorded
              _arguments(operation, reject),
              *(_call(operation, f"kernel.{name}", operation.tensor_params)
                for name in ("check", "check_target") if getattr(operation.kernel, name)),
              _guard(operation), _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
     if operation.formulas:
-        results = [f"node.remember_result({i}, alias({first}))\n" for i, n in enumerate(operation.saved) if n in operation.output_of]
+        results = [f"\nnode.remember_result({i}, {first} if saved_hooks else alias({first}))"
+                   for i, n in enumerate(operation.saved) if n in operation.output_of]
         parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),
-                  f"write({first}, array)", "if recorded:", indent("".join(results) + f"{first}._rebase_history(node)", "    ")]
+                  "    if special.active:\n        node.finish()", f"write({first}, array)",
+                  "if recorded:", indent(f"{first}._rebase_history(node)" + "".join(results), "    ")]
     else:
         parts.append(f"write({first}, array)")
     return _function(operation, *parts, _observe(operation, f"({first},)", "recorded"), f"return {first}")

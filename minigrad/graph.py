@@ -78,10 +78,11 @@ class Node:
         """Shape and dtype of what arrives for an output."""
         return (self.shape[output_nr], self.dtype[output_nr]) if self.several else (self.shape, self.dtype)
 
-    def finish(self) -> None:
+    def finish(self, outputs: Sequence = ()) -> None:
         """What a new node does in a special mode: pack what it saved, keep the forward call's traceback."""
         if saved_hooks and self.saved_names:
-            self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
+            self._saved = tuple([self._pack(t if nr is None or t is None else outputs[nr], i)      # a hook gets the very result
+                                 for i, (t, nr) in enumerate(zip(self._saved, self.saved_outputs))])
         if anomaly.enabled:
             import traceback  # not above: few programs need it, and all would wait for it
 
@@ -134,7 +135,7 @@ class Node:
         pack, unpack = own or saved_hooks[-1]
         output_nr = self.saved_outputs[i]
         if output_nr is not None:
-            value, edge = value._as_output(self, output_nr), (None, output_nr)     # None: this node; no cycle
+            edge = None, output_nr      # None: this node; no cycle
         else:
             edge = value._edge or next((e for e in self.next_functions if getattr(e[0], "variable", None) is value), None)
         version = value._storage.version
@@ -286,11 +287,14 @@ class AccumulateGrad(Node):
                 raise RuntimeError("leaf variable has been moved into the graph interior")
             if variable.requires_grad:              # the flag may have been switched off since
                 variable._accumulate(grad)
-        hooks = variable._post_hooks
+        hooks, returned = variable._post_hooks, variable
         for hook in list(hooks.values()) if hooks else ():      # in any case, as in PyTorch
-            result = hook(variable)
-            if result is not None:
-                raise TypeError(f"expected Variable, but hook returned '{reasons.type_name(result)}'")
+            result = hook(returned)
+            if result is not None and result is not returned:
+                check_hook_result(hook, returned, result)
+                returned = result
+        if returned is not variable:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
 
 

@@ -510,7 +510,7 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
 
 
 def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool) -> Tensor:
-    tensor = wrap(array, cls=cls)
+    tensor = wrap(array, Storage(array, version=int(cls is Tensor)), cls)      # PyTorch sets the memory of an empty tensor
     tensor._requires_grad = requires_grad
     return tensor
 

@@ -13,7 +13,7 @@ from .. import reasons
 from ..copy_slices import rebase_history
 from ..function import watch
 from ..grad_mode import is_grad_enabled, no_grad, state
-from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node, SavedTensor
+from ..graph import LAST_SEQUENCE_NR, NO_EDGE, Node, SavedTensor, saved_hooks
 from ..inplace import view_of
 from ..reasons import check
 from ..tensor import Tensor, gradient_edge, wrap
@@ -86,7 +86,7 @@ class FunctionCtx(Node):
         places = [next((n for n, out in enumerate(outputs) if out is t), None) for t in self.to_save]
         self.saved_outputs = tuple(places)
         self.saved_names = tuple(f"saved tensor {i}" for i in range(len(self.to_save)))
-        self.remember(tuple(t if n is None else wrap(t.array, t._storage) for t, n in zip(self.to_save, places, strict=True)))
+        self.remember(tuple(t if n is None or saved_hooks else wrap(t.array, t._storage) for t, n in zip(self.to_save, places)))
         self.to_save = ()
 
     def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:

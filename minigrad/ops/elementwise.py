@@ -16,6 +16,7 @@ from ..reasons import broadcasts_beyond, check
 from ..strides import arranged
 from ..tensor import Tensor, wrap
 from .choices import common_shape, isfinite, logical_and, logical_or, masked_fill, where, zeros_of
+from .views import typed
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------------
 
@@ -344,7 +345,7 @@ def _tanh_backward(grad_output, output):
 
 @op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True,
     grad_output=lambda grad, output: _sigmoid_backward(grad, output),
-    output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output))
+    output=lambda grad, grad_output, output: grad * grad_output * (-2 * output + 1))
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output
@@ -587,15 +588,8 @@ def _fill(self, value):
     return np.full_like(self, dtypes.filling(value, self.dtype))
 
 
-def _typed(grad: Any, dtype: np.dtype) -> Any:
-    """A gradient in the type of what it belongs to, as CopyBackwards itself sees to."""
-    if isinstance(grad, Tensor):
-        return grad if grad.array.dtype == dtype else grad._cast(dtype)
-    return grad.astype(dtype, copy=False)
-
-
 @op(node="torch::autograd::CopyBackwards", inplace="overlapping", self=lambda grad: zeros_of(grad),
-    src=lambda grad, _src_dtype: _typed(grad, _src_dtype))
+    src=lambda grad, _src_dtype: typed(grad, _src_dtype))
 def _copy(self, src, non_blocking=False):
     shape = common_shape(self.shape, src.shape)
     check(shape == self.shape, lambda: broadcasts_beyond(self.shape, shape))

@@ -146,7 +146,9 @@ def _cat(tensors, dim):
         if not x.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     dtype = result_type(*tensors)
-    tensors = [x for x in tensors if x.shape != (0,)] or tensors[:1]      # PyTorch lets empty vectors pass
+    tensors = [x for x in tensors if x.shape != (0,)]      # PyTorch lets empty vectors pass
+    if not tensors:
+        return np.empty(0, dtype)
     first = tensors[0]
     dim = check_dim(dim, first.ndim)
     for i, x in enumerate(tensors):

@@ -520,7 +520,12 @@ def clone(self, memory_format=None):
     return self.copy() if memory_format is contiguous_format else arranged(self.copy(order="K"), self)
 
 
-@op(node="ToCopyBackward0", self=lambda grad: grad)
+def typed(grad: Any, dtype: np.dtype) -> Any:
+    """A gradient in the type of what it belongs to; the engine would cast it, but a node that is called by hand does so, too."""
+    return grad if getattr(grad, "array", grad).dtype == dtype else _cast(grad, dtype)
+
+
+@op(node="ToCopyBackward0", self=lambda grad, _self_dtype: typed(grad, _self_dtype))
 def _cast(self, dtype):
     return arranged(self.astype(dtype), self)
 

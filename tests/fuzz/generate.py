@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from . import wider
+from . import training, wider
 from .look import address
 
 SHAPES = [(), (1,), (2,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 1, 2), (2, 2, 3), (4, 2), (0,), (2, 0)]
@@ -130,6 +130,8 @@ class Writer:
         if self.chance(0.14):
             more = f"; {self.simple()}" if self.chance(0.3) else ""
             entered = "mg.no_grad()" if self.chance(0.6) else self.pick("mg.enable_grad()", wider.context(self), wider.context(self))
+            if "manual_seed" in statement + more:
+                entered = "mg.no_grad()"
             if entered == "mg.inference_mode()":     # what PyTorch records of a leaf made inside follows its dispatcher
                 leaf = r", requires_grad=True|\.requires_grad(_\(\)| = True)|(?<== )copy.deepcopy"
                 statement, more = (re.sub(leaf, "", part) for part in (statement, more))
@@ -222,7 +224,7 @@ EXPRESSIONS: dict[Statement, int] = {
     lambda w: f"{w.floating()}.{w.rng.choice(UNARY[:-2])}()": 6,
     binary: 10, reduce: 7, matmul: 3, join: 3, convert: 5,
     lambda w: w.view(w.tensor()): 10,
-    lambda w: f"{w.tensor()} * {w.number()}": 4, **wider.EXPRESSIONS,
+    lambda w: f"{w.tensor()} * {w.number()}": 4, **wider.EXPRESSIONS, **training.EXPRESSIONS,
 }
 
 
@@ -307,7 +309,7 @@ def gradient(w: Writer) -> str:
 
 STATEMENTS: dict[Statement, int] = {
     create: 6, several: 3, in_place: 12, assign: 6, flags: 7, hook: 5, backward: 8, gradient: 4,
-    lambda w: (lambda expression: f"{w.new()} = {expression}")(w.expression()): 40, **wider.STATEMENTS,
+    lambda w: (lambda expression: f"{w.new()} = {expression}")(w.expression()): 40, **wider.STATEMENTS, **training.STATEMENTS,
 }
 
 
