@@ -66,7 +66,7 @@ class FunctionCtx(Node):
         """With False, backward gets None instead of zeros for an output that nothing was computed from."""
         self.materialize_grads = value
 
-    _raw_saved_tensors = property(lambda self: tuple(SavedTensor(self, i) for i in range(len(self.saved_names))))
+    _raw_saved_tensors = property(lambda self: tuple(SavedTensor(self, i) for i in range(len(self.saved_names) - 1)))
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
