@@ -2,7 +2,8 @@
 
     python3 notebooks pages         # writes my_notebooks/pages
 
-Each page shows what its notebook stores, light or dark as the system is; what a question hides unfolds below it. *As slides* at the
+Each page shows what its notebook stores, light or dark as the system is; what a question hides unfolds below it. Nothing can be pressed
+there, so the lessons say in ``<!-- live -->what to press<!-- page: what to read -->`` what stands on a page instead. *As slides* at the
 top shows the same page large, a section, a question or a lab at a time; page up and down (or a presenter's clicker) turn the slides.
 """
 from __future__ import annotations
@@ -24,6 +25,9 @@ from minigrad.lab.mathml import mathml
 NOTEBOOKS = Path(__file__).resolve().parent
 LINK = re.compile(r"(\]\((?!\w+:)[^)#]+)\.(?:ipynb|md)\b")
 FOLD = "<details><summary>For readers only"          # what a question reveals, for GitHub: a page has it from the question itself
+LIVE = re.compile(r"<!-- live -->.*?<!-- page: ?(.*?) ?-->", re.DOTALL)
+PRESSED = re.compile(r"<p><em>Run the cell[^<]*</em></p>")          # of a question and a lab
+STILL = "\n\n*(Switches and slider are live in JupyterLab. A page shows the lab as it starts; think the tasks through.)*"
 FORMULA = re.compile(r"\$\$([^$]+)\$\$")
 TEMPLATE = """
 {%- extends 'index.html.j2' -%}
@@ -87,21 +91,36 @@ def answer(cell: NotebookNode) -> str:
                class_="folded jp-RenderedHTMLCommon")
 
 
+def is_check(cell: NotebookNode) -> bool:
+    """Whether a cell checks an answer that nobody can write on a page."""
+    return cell.source.startswith("# The check.") and "not done yet" in str(cell.outputs).lower()
+
+
+def sections(cell: NotebookNode) -> list[NotebookNode]:
+    """Cut a text before its headings: each begins a slide."""
+    texts = re.split(r"\n\n(?=#+ )", cell.source) if cell.cell_type == "markdown" else []
+    return [v4.new_markdown_cell(text, metadata=cell.metadata.copy()) for text in texts] or [cell]
+
+
 def prepare(notebook: NotebookNode) -> NotebookNode:
     """Say where slides begin and what a gate reveals; let links lead to pages, and browsers draw the formulas."""
-    notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith(FOLD)]
-    short = asked = False
+    for cell, after in zip(notebook.cells, [*notebook.cells[1:], NotebookNode(source="")], strict=True):
+        if cell.cell_type == "markdown":
+            cell.source = LIVE.sub(r"\1", cell.source) + STILL * after.source.startswith("%%explore")
+    notebook.cells = [part for cell in notebook.cells if not cell.source.startswith(FOLD) and not is_check(cell) for part in sections(cell)]
+    short = asked = titled = False
     for number, cell in enumerate(notebook.cells):
         cell.metadata.setdefault("jupyter", {})
         is_gate = cell.source.partition("\n")[2].startswith("lab.gate(")
         is_title = cell.cell_type == "markdown" and cell.source.startswith("#")
-        cell.metadata.slide = number > 0 and (is_title or asked or is_gate and not short or cell.source.startswith("%%explore"))
+        cell.metadata.slide = number > 0 and (is_title or asked or is_gate and not short or cell.source.startswith("%%explore") and not titled)
         short = cell.cell_type == "markdown" and len(cell.source) < 400 and (short or cell.metadata.slide)     # room for a question
-        asked = is_gate                     # what comes after a question may answer it
+        asked, titled = is_gate, is_title   # what comes after a question may answer it; a lab follows its tasks
         if is_gate:
             cell.metadata.answer = answer(cell)
-            for output in cell.outputs:
-                output.data["text/html"] = output.data["text/html"].replace("Run the cell to answer.", "")
+        for output in cell.get("outputs", []):
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = PRESSED.sub("", output.data["text/html"])
         if cell.cell_type == "markdown":
             cell.source = FORMULA.sub(lambda found: mathml(found[1].replace("\\;", " ")), LINK.sub(r"\1.html", cell.source))
     return notebook

@@ -60,6 +60,15 @@ def test_every_question_is_there_and_its_answer_folded(folder):
             assert [text for text in ("lab.gate", "Run the cell to answer") if text in page] == [], name
 
 
+def test_a_page_does_not_say_what_to_press(folder):
+    pressed = r"Commit|Reveal|Count hands|Shift \+ Enter|Run the cell|Run it\.|Run the next|checking cell|<!-- "
+    for name, page in pages(folder).items():
+        if "run_sheets" not in name:                    # which are for whoever has a live notebook
+            text = re.sub(r"<(style|script)\b.*?</\1>|<head>.*?</head>", "", page, flags=re.DOTALL)
+            assert re.findall(pressed, FOLDED.sub("", text), re.IGNORECASE) == [], name
+        assert name.startswith("solutions/") or "# The check." not in page, name
+
+
 def test_pictures_errors_formulas_and_slides_are_there(folder):
     page = pages(folder)["00_start_here"]
     assert page.count("data:image/svg+xml") >= 3
