@@ -48,7 +48,8 @@ def _arguments(operation: Op, reject: str | None) -> str:
         if n in operation.strict:
             text += f"elif not isinstance({n}, ARRAY):\n    raise wrong_type(op, '{n}', {n})\n"
         elif operation.promote:
-            text += f"elif isinstance({n}, ndarray):\n    {refuse}\n"
+            numbers = f" and {n}.dtype.kind not in 'biuf'" if reject and operation.name == "eq" else ""      # x == array takes arrays
+            text += f"elif isinstance({n}, ndarray){numbers}:\n    {refuse}\n"
         text += f"else:\n    {n}_ = {n}\n"
     if not operation.promote:
         return text

@@ -108,7 +108,7 @@ def warn_once(text: str, stacklevel: int = 3, heeds_always: bool = True, key: st
 def type_name(value: object) -> str:
     """A type as C calls it: NumPy's with its module."""
     cls = type(value)
-    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+    return f"{cls.__module__}.{cls.__name__}" if cls.__module__.startswith("numpy") else cls.__name__
 
 
 def too_large(error: MemoryError) -> RuntimeError:

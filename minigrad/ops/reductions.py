@@ -530,7 +530,7 @@ def _norm_gradient(grad: Any, self: Any, ord: float, dim: Any, keepdim: bool, re
         return grad * masked_fill(self / result, result == 0, 0)
     if ord in (math.inf, -math.inf):
         mask = (abs(self) == result) | (isnan(self) & isnan(result))
-        return sgn(self) * (grad / sum(mask, dim, True)) * mask
+        return sgn(self) * (grad / sum(mask, dim, True) * mask)
     scale = masked_fill(sgn(self) * pow(abs(self), ord - 1.0), self == 0, 0) if ord < 2 else self * pow(abs(self), ord - 2.0)
     return scale * masked_fill(grad / pow(result, ord - 1.0), result == 0, 0)
 

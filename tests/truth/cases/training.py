@@ -151,3 +151,20 @@ def schedules(mg):
         show(schedule.get_last_lr())
         schedule.step(7)
         show(schedule.get_last_lr(), schedule.last_epoch)
+
+
+def habits_from_numpy(mg):
+    """An array beside a tensor; NumPy's and Python's types as dtypes."""
+    x = mg.tensor([1.0, 2.0])
+    for other in [np.array([1.0, 2.0]), np.array(1.0), np.array([1, 3]), np.array([True, False]), np.array(["a", "b"]), np.ones(3),
+                  [1.0, 2.0], np.float32(1)]:
+        show(*[attempt(f) for f in (lambda: x == other, lambda: other == x, lambda: x != other, lambda: x < other, lambda: x.eq(other))])
+    show((x.requires_grad_() == x.detach().numpy()).all())
+    for dtype in [float, int, bool, np.float64, np.dtype("float64"), "float"]:
+        show(*[attempt(f) for f in (lambda: x.to(dtype).dtype, lambda: x.to(dtype=dtype).dtype, lambda: mg.tensor([1.5], dtype=dtype),
+                                    lambda: mg.zeros(1, dtype=dtype))])
+
+
+def made_of_what_it_warns_of(mg):
+    x = mg.ones(2)
+    show(x.new_tensor(x), mg.tensor(x), mg.tensor([[1.0, 2.0], np.ones(2)]), mg.tensor([np.ones(2)]))
