@@ -107,13 +107,15 @@ def prepare(notebook: NotebookNode) -> NotebookNode:
     for cell, after in zip(notebook.cells, [*notebook.cells[1:], NotebookNode(source="")], strict=True):
         if cell.cell_type == "markdown":
             cell.source = LIVE.sub(r"\1", cell.source) + STILL * after.source.startswith("%%explore")
-    notebook.cells = [part for cell in notebook.cells if not cell.source.startswith(FOLD) and not is_check(cell) for part in sections(cell)]
+    there = (cell for cell in notebook.cells if not cell.source.startswith(FOLD) and not is_check(cell))
+    notebook.cells = [part for cell in there for part in sections(cell)]
     short = asked = titled = False
     for number, cell in enumerate(notebook.cells):
         cell.metadata.setdefault("jupyter", {})
         is_gate = cell.source.partition("\n")[2].startswith("lab.gate(")
         is_title = cell.cell_type == "markdown" and cell.source.startswith("#")
-        cell.metadata.slide = number > 0 and (is_title or asked or is_gate and not short or cell.source.startswith("%%explore") and not titled)
+        is_lab = cell.source.startswith("%%explore")
+        cell.metadata.slide = number > 0 and (is_title or asked or is_gate and not short or is_lab and not titled)
         short = cell.cell_type == "markdown" and len(cell.source) < 400 and (short or cell.metadata.slide)     # room for a question
         asked, titled = is_gate, is_title   # what comes after a question may answer it; a lab follows its tasks
         if is_gate:
