@@ -241,7 +241,9 @@ def inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
     arguments = ", ".join(operation.tensor_params)
-    checks = [f"check_inplace({first}, recorded)", f"recorded = recorded and {first}.array.dtype.kind == 'f'"]
+    # The edges are asked for before the operation can fail: that renews the history of stale views.
+    checks = [f"check_inplace({first}, recorded)" + f"\nif recorded:\n{indent(_next(operation), '    ')}" * bool(operation.formulas),
+              f"recorded = recorded and {first}.array.dtype.kind == 'f'"]
     parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
              *(reversed(checks) if operation.name == "_copy_" else checks),     # integers copied from a recorded tensor are not recorded
              _arguments(operation, reject),
@@ -251,7 +253,7 @@ def inplace_source(operation: Op, reject: str | None = None) -> str:
     if operation.formulas:
         results = [f"\nnode.remember_result({i}, {first} if saved_hooks else alias({first}))"
                    for i, n in enumerate(operation.saved) if n in operation.output_of]
-        parts += ["if recorded:", indent(_next(operation) + _node(operation, f"{first}.array", first), "    "),
+        parts += ["if recorded:", indent(_node(operation, f"{first}.array", first), "    "),
                   "    if special.active:\n        node.finish()", f"write({first}, array)",
                   "if recorded:", indent(f"{first}._rebase_history(node)" + "".join(results), "    ")]
     else:
