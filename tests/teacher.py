@@ -134,8 +134,8 @@ def run_sheets() -> str:
 def class_notebook() -> NotebookNode:
     """Return the notebook of the 90-minute class, not run."""
     total = sum(part[0] for part in PLAN)
-    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; <!-- live -->zoom the browser to 150 %, and hide the side bar (Ctrl+B). "
-            "Each question is a gate: *Count hands* "
+    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; <!-- live -->zoom the browser to 150 %, "
+            "and hide the side bar (Ctrl+B). Each question is a gate: *Count hands* "
             "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says.<!-- page: a question's answer "
             "unfolds below it. --> What each wrong answer means "
             "is in the [run sheets](run_sheets.md). The cells are the lessons' own.")
