@@ -18,13 +18,15 @@ from ..tensor import Tensor
 from .hooks import Hooked
 from .parameter import Parameter
 
+HOMES: dict[Any, str] = {}      # where PyTorch has a class that stands elsewhere here: its texts name the file
+
 
 def typename(value: Any) -> str:
     """A value's type in PyTorch's error texts."""
     if isinstance(value, Tensor):
         return value.type()
     named = value if hasattr(value, "__qualname__") else type(value)        # a function or a generator by its own name
-    module = re.sub("^minigrad", "torch", getattr(named, "__module__", "") or "")
+    module = re.sub("^minigrad", "torch", HOMES.get(named) or getattr(named, "__module__", "") or "")
     return named.__qualname__ if module in ("", "builtins") else f"{module}.{named.__qualname__}"
 
 

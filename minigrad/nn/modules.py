@@ -14,7 +14,7 @@ from ..ops import elementwise
 from ..reasons import check
 from ..tensor import Tensor
 from . import functional, init
-from .module import Module
+from .module import HOMES, Module
 from .parameter import Parameter
 
 # Layers --------------------------------------------------------------------------------------------------------------------
@@ -580,3 +580,10 @@ class ParameterList(_List):
 
 def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+
+
+for _home, _classes in {
+        "linear": [Linear, Identity], "sparse": [Embedding], "normalization": [LayerNorm], "batchnorm": [BatchNorm1d], "dropout": [Dropout],
+        "activation": _Activation.__subclasses__(), "flatten": [Flatten], "loss": _Loss.__subclasses__(), "module": [Module],
+        "container": [Sequential, ModuleList, ModuleDict, ParameterList]}.items():
+    HOMES.update(dict.fromkeys(_classes, f"torch.nn.modules.{_home}"))
