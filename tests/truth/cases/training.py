@@ -38,7 +38,8 @@ def wrong_members(mg):
              attempt(lambda: setattr(linear, "weight", thing)),
              attempt(lambda: linear.register_buffer("b", thing)), attempt(lambda: mg.optim.SGD([thing])))
     for layer in [nn.ReLU, nn.Linear(1, 1), nn.Embedding(1, 1), nn.LayerNorm(1), nn.BatchNorm1d(1), nn.Dropout(), nn.Flatten(),
-                  nn.Identity(), nn.Sequential(), nn.ModuleList(), nn.ModuleDict(), nn.ParameterList(), nn.MSELoss(), nn.Softmax(1), nn.Module()]:
+                  nn.Identity(), nn.Sequential(), nn.ModuleList(), nn.ModuleDict(), nn.ParameterList(), nn.MSELoss(), nn.Softmax(1),
+                  nn.Module()]:
         show(attempt(lambda: setattr(linear, "weight", layer)), attempt(lambda: mg.optim.SGD([layer])))
     for walk in ("parameters", "named_parameters", "children", "named_children", "modules", "named_modules", "buffers", "named_buffers"):
         show(repr(getattr(linear, walk)()))
