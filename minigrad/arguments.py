@@ -32,12 +32,13 @@ NAMES = {
     "ArrayRef<Scalar>": "tuple of Scalars", "Storage": "torch.Storage", "Stream": "torch.Stream",
 }
 ALSO = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}      # NumPy's names
-NUMBERS_AS_TENSORS = re.compile(r"(add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|copy)_?$")
+NUMBERS_AS_TENSORS = frozenset("add sub subtract mul multiply div divide true_divide floor_divide copy".split())       # and in place
 NO_RESULT = frozenset((np.ndarray, np.float32, np.float64, np.complex128, np.bool_, type(NotImplemented)))     # a formula's, not a user's
 # Where NumPy takes what PyTorch refuses, a call is parsed at once; none of these is called often enough to notice.
-STRICT = re.compile(r"(Tensor\.)?(addcdiv|addcmul|arange|argmax|argmin|as_tensor|clamp_?|clamp_max_?|clamp_min_?|clip_?|clone|cross|fill_|"
-                    r"flip|full|full_like|hstack|index_put_?|is_nonzero|isin|linspace|logspace|max|median|min|nan_to_num_?|new_full|nonzero|"
-                    r"normal|repeat|scalar_tensor|std|tensor_split|tile|to|unique|unsafe_chunk|var|vstack|where)$")
+STRICT = frozenset((
+    "addcdiv addcmul arange argmax argmin as_tensor clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ clone cross fill_ "
+    "flip full full_like hstack index_put index_put_ is_nonzero isin linspace logspace max median min nan_to_num nan_to_num_ new_full "
+    "nonzero normal repeat scalar_tensor std tensor_split tile to unique unsafe_chunk var vstack where").split())
 FLAGS = ("keepdim", "descending", "largest")        # a number in one's place is parsed at once, too
 HAS_FLAG, TAKES_TENSOR = re.compile(f"bool ({'|'.join(FLAGS)})"), re.compile(r"function\|\w+\(Tensor input")
 # "Tensor" and "torch.Generator": filled by `install`, since their modules stand below.
@@ -102,7 +103,7 @@ class Signature:
         self.name, _, inner = text.removesuffix("|deprecated").removesuffix(")").partition("(")
         parts = [part for part in re.split(r", (?![^<]*>)", inner) if part]
         star = parts.index("*") if "*" in parts else len(parts)
-        numbers = bool(NUMBERS_AS_TENSORS.match(self.name))
+        numbers = self.name.rstrip("_") in NUMBERS_AS_TENSORS
         self.params = [Parameter(part, i > star, numbers) for i, part in enumerate(parts) if part != "*"]
         self.positional, self.least = star, sum(not p.optional for p in self.params)
         self.printed = ", ".join([*map(str, self.params[:star]), *(["*"] if "*" in parts else []), *map(str, self.params[star:])])
@@ -326,7 +327,7 @@ def several(name: str, signatures: list[Signature], args: tuple, kwargs: dict[st
 def explained(function: Callable, full_name: str, signatures: str) -> Callable:
     """The function, whose failed calls say what PyTorch says; it takes ``axis``, ``keepdims`` and ``out`` where PyTorch's does."""
     rename, takes_out = " dim" in signatures, " Tensor out=" in signatures
-    strict, has_flag = STRICT.match(full_name), HAS_FLAG.search(signatures)
+    strict, has_flag = full_name.removeprefix("Tensor.") in STRICT, HAS_FLAG.search(signatures)
     numbers = (int, float, bool) if TAKES_TENSOR.match(signatures) else ()      # to be refused as the first argument
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -432,7 +432,7 @@ def wrong_operand(operation: Op, *values: Any) -> TypeError:
 
 def reject(operation: Op, first: Any) -> None:
     """Refuse a call without any tensor or array, but for two numbers where PyTorch takes a number for a tensor."""
-    if not (NUMBERS_AS_TENSORS.match(operation.title) and isinstance(first, (int, float))):
+    if not (operation.title.rstrip("_") in NUMBERS_AS_TENSORS and isinstance(first, (int, float))):
         raise wrong_type(operation, operation.params[0], first)
 
 
