@@ -467,8 +467,7 @@ def _binary_cross_entropy(self, target, weight: Operand, reduction):
     check(target.dtype == self.dtype, lambda: f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
     refuse(self, "biu", "binary_cross_entropy")
     for name, values in {"input": self, "target": target}.items():
-        if not ((values >= 0) & (values <= 1)).all():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        check(((values >= 0) & (values <= 1)).all(), f"all elements of {name} should be between 0 and 1")
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
     return _reduce(_scaled(losses, weight), reduction)
 

@@ -220,8 +220,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
 def outer(input: Any, vec2: Any) -> Any:
     """``(n), (m) -> (n, m)``."""
     for x, name in ((input, "self"), (vec2, "vec2")):
-        if x.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+        check(x.ndim == 1, f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
     return reshape(input, input.shape[0], 1) * vec2
 
 
@@ -369,14 +368,11 @@ def einsum(*args: Any) -> Any:
     check(len(terms) >= len(operands), "einsum(): more operands were provided than specified in the equation")
     check(len(terms) <= len(operands), "einsum(): fewer operands were provided than specified in the equation")
     for place, c in enumerate(equation):
-        if not (c.isascii() and c.isalpha() or c in " ,.->"):
-            raise RuntimeError(f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in "
-                               "[a-zA-Z]")
+        check(c.isascii() and c.isalpha() or c in " ,.->",
+              f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in [a-zA-Z]")
     for c in output.replace(".", ""):
-        if output.count(c) > 1:
-            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
-        if c not in "".join(terms):
-            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
+        check(output.count(c) == 1, f"einsum(): output subscript {c} appears more than once in the output")
+        check(c in "".join(terms), f"einsum(): output subscript {c} does not appear in the equation for any input operand")
     # An ellipsis stands for capital letters of its own, aligned at the right.
     spare = [c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in equation]
     longest = 0

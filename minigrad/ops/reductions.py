@@ -426,8 +426,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """Whether elements differ by at most ``atol + rtol * |other|``."""
     check(input.dtype == other.dtype, lambda: f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
+        check(not tolerance < 0, f"{name} must be greater than or equal to zero, but got {tolerance:g}")
     close = input == other
     if equal_nan and input.is_floating_point():
         close |= isnan(input) & isnan(other)

@@ -203,8 +203,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
           f"({given['source']} dims) should contain the same number of dims as destination ({given['destination']} dims)")
     source, destination = ([check_dim(d, n) for d in dims] for dims in given.values())
     for (name, dims), places in zip(given.items(), (source, destination)):
-        if len(set(places)) < len(places):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+        check(len(set(places)) == len(places), f"movedim: repeated dim in `{name}` ({dims})")
     if not n:
         return _alias(input)
     order = [d for d in range(n) if d not in source]
