@@ -183,7 +183,7 @@ WRAP = """\
 result = new(Tensor)
 result.array = array
 result._store = result._node = result._view = None
-result._requires_grad = False
+result._requires_grad = result._inference = False
 result._output_nr = 0
 """
 

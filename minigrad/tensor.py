@@ -64,10 +64,10 @@ class Tensor(metaclass=dtypes.Named):
         True unless it is the recorded result of an operation.
     """
 
-    __slots__ = ("array", "_store", "_requires_grad", "_node", "_output_nr", "_view", "__weakref__", "__dict__")
+    __slots__ = ("array", "_store", "_requires_grad", "_node", "_output_nr", "_view", "_inference", "__weakref__", "__dict__")
     # What few tensors have; most results of operations live and die without.
     _grad = _accumulator = _hooks = _post_hooks = None
-    _retains = _inference = False
+    _retains = False
     _counts = False     # does a tensor of inference mode have a version after all? .data and detach() give one, outside
     _detached = -1      # the number that a node would have got when detach_() took this tensor's history
     __array_priority__ = 1000   # `ndarray * tensor` is the tensor's affair
@@ -494,7 +494,7 @@ class Tensor(metaclass=dtypes.Named):
         return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
 
-_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_inference", "_counts", "_detached")  # never of a copy
+_OWN = ("_grad", "_accumulator", "_hooks", "_post_hooks", "_retains", "_counts", "_detached")  # never of a copy
 
 
 def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = Tensor) -> Tensor:
@@ -504,8 +504,7 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
     tensor._requires_grad = False
     tensor._node = tensor._view = None
     tensor._output_nr = 0
-    if state.inference:
-        tensor._inference = True
+    tensor._inference = state.inference
     return tensor
 
 
