@@ -260,7 +260,6 @@ def _check_inputs(inputs: tuple) -> None:
     check(_checked(inputs), NO_INPUT, ValueError)
 
 
-
 def _check(func: Callable, inputs: Any, eps: float, atol: float, rtol: float, nondet_tol: float,
            check_undefined_grad: bool, fast_mode: bool, masked: bool | None) -> None:
     inputs = _tuple(inputs)

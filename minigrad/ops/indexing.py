@@ -23,7 +23,6 @@ from .views import _alias, broadcast_to, check_storage, expand, reshape, select,
 # Indexing --------------------------------------------------------------------------------
 
 
-
 def _array_index(indices: tuple) -> tuple:
     return tuple(builtins.slice(None) if i is None else getattr(i, "array", i) for i in indices)
 
