@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arguments import typename
 from ..dtype import filling, number_in, scalar_type
+from ..engine import can_sum_to
 from ..function import Operand, op
 from ..reasons import LIST_AS_TUPLE, SCATTER_REDUCE, check, warn_once
 from ..strides import arranged, strides_of
@@ -104,13 +105,8 @@ def _put_fits(target: np.ndarray, indices: tuple, values: np.ndarray, accumulate
 
 
 def _refuse_values(values: np.ndarray, shape: tuple) -> None:
-    try:
-        fits = np.broadcast_shapes(np.shape(values), shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-                           f"shape {list(shape)}")
+    check(can_sum_to(shape, values.shape), lambda: f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+          f"indexing result of shape {list(shape)}")
 
 
 @op(tex="{self}", inplace="overlapping", check_target=_put_fits,
@@ -127,17 +123,10 @@ def _index_put(self, indices: Operand, values, accumulate):
             # PyTorch looks at the shapes first.
             _refuse_values(values, _checked(out, [None if i is None else np.zeros_like(i) for i in arrays]).shape)
         raise
-    if values.dtype != self.dtype and not _fills(indices, values, accumulate):
-        names = [scalar_type(a) for a in (self, values)]
-        raise RuntimeError("Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
-                           "source.".format(*names))
-    if not out.size:
-        return out
-    place = _array_index(indices)
-    if accumulate:
-        np.add.at(out, place, values)
-    else:
-        out[place] = values
+    check(values.dtype == self.dtype or _fills(indices, values, accumulate), lambda: "Index put requires the source and destination dtypes "
+          f"match, got {scalar_type(self)} for the destination and {scalar_type(values)} for the source.")
+    if out.size:
+        (np.add.at if accumulate else np.ndarray.__setitem__)(out, _array_index(indices), values)
     return out
 
 
@@ -281,23 +270,17 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         if not isinstance(value, (int, float, np.integer)):
             raise TypeError(f"can't assign a {typename(value)} to a torch.{self.dtype.scalar_type}Tensor")
         value = wrap(filling(value, self.array.dtype))
-    sizes = tuple(value.shape)
-    if sizes != tuple(target.shape):        # PyTorch drops leading ones of the value
-        lead = next((i for i, n in enumerate(sizes) if n != 1), len(sizes))
-        if indices:
-            value = view(value, sizes[lead:]) if lead else value
-        elif not sizes:
-            target.fill_(value)
-            return
-        else:
-            value = view(value, sizes[lead:])
-            value = value if value.shape == target.shape else expand(value, tuple(target.shape))
-    elif indices and sizes[:1] == (1,):
-        value = view(value, sizes[next((i for i, n in enumerate(sizes) if n != 1), len(sizes)):])
+    sizes, shape = tuple(value.shape), tuple(target.shape)
+    lead = next((i for i, n in enumerate(sizes) if n != 1), len(sizes))     # PyTorch drops leading ones of the value
     if indices:
-        target._index_put_(indices, value, False)
-    else:
+        target._index_put_(indices, view(value, sizes[lead:]) if lead else value, False)
+    elif sizes == shape:
         target.copy_(value)
+    elif not sizes:
+        target.fill_(value)
+    else:
+        value = view(value, sizes[lead:])
+        target.copy_(value if value.shape == shape else expand(value, shape))
 
 
 def _delitem(self: Tensor, key: Any) -> None:
