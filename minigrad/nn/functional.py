@@ -60,10 +60,8 @@ def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: floa
     weight=lambda grad, indices, weight_sym_argsize_0, padding_idx:
         _embedding_dense_backward(grad, indices, weight_sym_argsize_0, padding_idx))
 def _embedding(weight, indices: Tensor, padding_idx, scale_grad_by_freq=False, sparse=False):
-    if indices.dtype not in (np.int64, np.int32):
-        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-                           f"but got torch.{scalar_type(indices)}Tensor instead (while checking arguments "
-                           "for embedding)")
+    check(indices.dtype in (np.int64, np.int32), lambda: "Expected tensor for argument #1 'indices' to have one of the following scalar "
+          f"types: Long, Int; but got torch.{scalar_type(indices)}Tensor instead (while checking arguments for embedding)")
     if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
         raise IndexError("index out of range in self")
     return weight[indices]
@@ -387,7 +385,10 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     if rank < 3 and len(places) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if rank == 4:
-        _check_picture(sizes, places, weight)
+        check(len(places) == 3, lambda: "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+              f"{len(places)}")
+        check(places[1:] == sizes[2:], lambda: f"size mismatch (got input: {list(sizes)} , target: {list(places)}")
+        check(weight is None or weight.numel() == sizes[1], "weight tensor should be defined either for all or no classes")
     if target.dtype not in (int64, uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
     if weight is not None:
@@ -400,13 +401,6 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     *picked, total = _picks(input.array, target.array, None if weight is None else weight.array, ignore_index)
     return (_nll_loss2d if rank == 4 else _nll_loss)(
         input, target, weight, number, ignore_index, wrap(np.asarray(total, input.array.dtype)), picked)
-
-
-def _check_picture(sizes: tuple, places: tuple, weight: Tensor | None) -> None:
-    if len(places) != 3:
-        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(places)}")
-    check(places[1:] == sizes[2:], lambda: f"size mismatch (got input: {list(sizes)} , target: {list(places)}")
-    check(weight is None or weight.numel() == sizes[1], "weight tensor should be defined either for all or no classes")
 
 
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
