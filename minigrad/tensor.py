@@ -224,6 +224,8 @@ class Tensor(metaclass=dtypes.Named):
                 self._hooks = node._own_hooks().tensor.setdefault(self._output_nr, self._hooks)
         return RemovableHandle(self._hooks, hook)
 
+    _backward_hooks = property(lambda self: self._hooks, doc="The hooks of `register_hook` by number; None if there never were any.")
+
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(tensor)`` after this leaf's ``.grad`` was added to."""
         check(self.requires_grad, "cannot register a hook on a tensor that doesn't require gradient")

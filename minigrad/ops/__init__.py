@@ -25,6 +25,9 @@ def _publish() -> None:
                     setattr(Tensor, name, function)
                 if name in known:
                     PUBLIC.setdefault(name, function)
+    for name in known:
+        if name.endswith("_") and hasattr(Tensor, name):      # relu_(x) is x.relu_()
+            PUBLIC.setdefault(name, getattr(Tensor, name))
 
 
 _publish()

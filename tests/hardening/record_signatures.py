@@ -140,6 +140,8 @@ def main() -> None:
         own = thing.__name__
         for key in ((module, own, is_method), (None, own, is_method), (module, own.removeprefix(f"{module}_"), is_method)):
             texts = texts or found.get(key)
+        if space == "mg" and name.endswith("_"):      # relu_(x) writes into x and nowhere else
+            texts = [re.sub(r"(, \*)?, Tensor out=None", "", text) for text in texts or []]
         texts = list(dict.fromkeys(texts or []))
         if not texts:
             print("nothing known of", full)

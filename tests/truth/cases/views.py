@@ -533,3 +533,23 @@ def aliases_without_grad(mg):
     show(v.is_leaf, v.requires_grad, x.requires_grad)
     show(attempt(lambda: v.add_(1)), attempt(lambda: x.add_(1)))
     show(x, v, v._version)
+
+
+def in_place_functions(mg):
+    """``relu_(x)`` is ``x.relu_()``."""
+    x = mg.tensor([0.5, 0.25], requires_grad=True)
+    for write, *rest in ((mg.relu_,), (mg.sigmoid_,), (mg.exp_,), (mg.zero_,), (mg.fill_, 3.0), (mg.clamp_, 0, 0.3), (mg.sqrt_,),
+                         (mg.addmv_, mg.ones(2, 2), mg.ones(2)), (mg.detach_,)):
+        y = x * 1
+        z = write(y, *rest)
+        show(z, z is y, z.grad_fn)
+    show(attempt(lambda: mg.relu_(x)), attempt(lambda: mg.exp_(3)), attempt(mg.exp_))
+
+
+def hooks_of_a_tensor_as_they_lie(mg):
+    x = mg.ones(2, requires_grad=True)
+    show(x._backward_hooks)
+    handle = x.register_hook(print)
+    show(len(x._backward_hooks), next(iter(x._backward_hooks.values())) is print)
+    handle.remove()
+    show(len(x._backward_hooks))
