@@ -36,6 +36,11 @@ def _tuple(parts: Iterable[str]) -> str:
     return "(" + "".join(f"{part}, " for part in parts).rstrip() + ")"
 
 
+def _is_tensor(name: str) -> str:
+    """A test of an argument; the usual case is cheaper than `isinstance`."""
+    return f"{name}.__class__ is Tensor or isinstance({name}, Tensor)"
+
+
 def _arguments(operation: Op, reject: str | None) -> str:
     """Take the arrays out of the tensor arguments, cast to their common type."""
     first, *others = operation.tensor_params
@@ -44,7 +49,7 @@ def _arguments(operation: Op, reject: str | None) -> str:
     text = f"{first}_ = {first}.array\n"
     refuse = reject or f"raise wrong_operand(op, {', '.join(others or [first])})"
     for n in others:
-        text += f"if isinstance({n}, Tensor):\n    {n}_ = {n}.array\n"
+        text += f"{n}_is_tensor = {_is_tensor(n)}\nif {n}_is_tensor:\n    {n}_ = {n}.array\n"
         if n in operation.strict:
             text += f"elif not isinstance({n}, ARRAY):\n    raise wrong_type(op, '{n}', {n})\n"
         elif operation.promote:
@@ -106,7 +111,7 @@ def _next(operation: Op) -> str:
             return "nodes = tuple([gradient_node(t) for t in tensors])\n"
         node = (f"({n}._node or {n}._accumulator and {n}._accumulator() or gradient_node({n}) if {n}._requires_grad else None) "
                 f"if {n}._view is None else gradient_node({n})")
-        text += f"next_{i} = {node if n == operation.params[0] else f'({node}) if isinstance({n}, Tensor) else None'}\n"
+        text += f"next_{i} = {node if n == operation.params[0] else f'({node}) if {n}_is_tensor else None'}\n"
     return text
 
 
@@ -115,7 +120,7 @@ def _wants_grad(operation: Op) -> str:
     if "tensors" in operation.formulas:
         return "any(t.requires_grad for t in tensors)"
     return " or ".join([f"next_{i} is not None" for i in range(len(operation.formulas))] + [
-        f"{'' if n == operation.params[0] else f'isinstance({n}, Tensor) and '}{n}._view is not None and {n}.requires_grad"
+        f"{'' if n == operation.params[0] else f'{n}_is_tensor and '}{n}._view is not None and {n}.requires_grad"
         for n in operation.formulas])
 
 
@@ -155,7 +160,7 @@ def _node(operation: Op, array: str, result: str) -> str:
         names = [f"saved_{i}" for i in range(len(operation.saved))]
         text += f"node._saved = {_tuple(names)}\n"
         text += "node._versions = {}\n".format(_tuple(
-            f"(0 if {n}._store is None else {n}._store.version) if isinstance({n}, Tensor) and not {n}._inference else version_of({n})"
+            f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
             for n in names))
     return text
 
@@ -197,7 +202,7 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
     else:
         others = " or ".join(f"isinstance({n}, Tensor)" for n in operation.tensor_params[1:])
         is_array = " or ".join(f"isinstance({n}, ARRAY)" for n in operation.tensor_params)
-        entry = (f"if not isinstance({first}, Tensor):\n" + (f"    if not ({others}):\n    " if others else "") +
+        entry = (f"if not ({_is_tensor(first)}):\n" + (f"    if not ({others}):\n    " if others else "") +
                  f"    if {first}.__class__ is ndarray or {is_array}:\n"
                  f"        {'    ' * bool(others)}return {plain}\n    {'    ' * bool(others)}reject(op, {first})\n" +
                  (f"    {first} = as_tensor({first})\n" if others else ""))
@@ -269,7 +274,7 @@ def apply_source(operation: Op) -> str:
         text += "    if node._saved is None:\n        node._refuse_freed()\n"
     for i, n in enumerate(operation.saved):
         text += (f"    {n} = node._saved[{i}]\n"
-                 f"    if not graph and isinstance({n}, Tensor) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
+                 f"    if not graph and ({_is_tensor(n)}) and ({n}._store is None or {n}._store.version == node._versions[{i}])"
                  f"{'' if n in operation.output_of else f' and ({n}._node is not None or {n}._detached < node._number)'}:\n"
                  f"        {n} = {n}.array\n    else:\n        {n} = unpacked(node, {i}, graph)\n")
         if n not in operation.output_of:
