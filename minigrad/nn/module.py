@@ -297,6 +297,10 @@ class Module(Hooked):
         """``to(mg.float16)``."""
         return self.to(dtypes.float16)
 
+    def type(self, dst_type: Any) -> Module:
+        """Cast all parameters and buffers, of whatever type: ``type(mg.float64)``."""
+        return self._apply(lambda t: t.type(dst_type))
+
     def cuda(self, device: Any = None) -> Module:
         """An error, if there is a tensor to move: minigrad has the CPU only."""
         return self._apply(lambda t: t.cuda(device))

@@ -172,3 +172,12 @@ def habits_from_numpy(mg):
 def made_of_what_it_warns_of(mg):
     x = mg.ones(2)
     show(x.new_tensor(x), mg.tensor(x), mg.tensor([[1.0, 2.0], np.ones(2)]), mg.tensor([np.ones(2)]))
+
+
+def functions_in_place(mg):
+    """What a Tensor method does in place there is a function for, too."""
+    x = mg.tensor([-1.0, 4.0])
+    show(mg.relu_(x) is x, x, mg.exp_(mg.zeros(1)), mg.clamp_(mg.tensor([5.0]), 0, 1), mg.zero_(mg.ones(2)), mg.fill_(mg.ones(2), 3))
+    show(mg.tanh_(mg.ones(1, requires_grad=True) * 2).grad_fn, attempt(lambda: mg.relu_(mg.ones(1, requires_grad=True))))
+    show(attempt(lambda: mg.sigmoid_([1.0])), attempt(lambda: mg.clamp_(x)), attempt(lambda: mg.clamp_min_(x, "a")),
+         attempt(lambda: mg.exp_()))
