@@ -311,13 +311,15 @@ def test_no_such_step():
 
 def check_edges(recorder):
     """Every drawn backward edge is one of next_functions, and every one of them is drawn."""
-    model, owner, leaf = recorder.model(), {}, {}
+    model, owner, leaf = recorder.model(), {}, {}           # a leaf that was written in place has several cards
     for op, call in zip(model.ops, recorder.calls, strict=True):
         owner.update((node, op.id) for node in call.nodes)
-        leaf.update((id(slot.tensor), id_) for slot, id_ in zip(call.inputs, op.inputs, strict=True))
-    real = [(owner[node], leaf[id(child.variable)] if is_accumulator(child) else owner[child])
+        leaf.update((id_, id(slot.tensor)) for slot, id_ in zip([*call.inputs, *call.outputs], [*op.inputs, *op.outputs], strict=True)
+                    if model.by_id[id_].is_leaf)
+    real = [(owner[node], id(child.variable) if is_accumulator(child) else owner[child])
             for node in owner for child, _ in node.next_functions if child is not None]
-    assert sorted((e.source, e.target) for e in model.edges) == sorted((a, b) for a, b in real if a != b)
+    drawn = [(e.source, leaf.get(e.target, e.target)) for e in model.edges]
+    assert sorted(drawn, key=str) == sorted(((a, b) for a, b in real if a != b), key=str)
     return len(model.edges)
 
 
@@ -642,7 +644,7 @@ f.backward()
 def test_what_is_cut_into_rows_keeps_its_edges(source):
     model = run(source).model()
     wide, rows = place(model, 9999), place(model)
-    assert len(wide.rows) == 1 < len(rows.rows) and wide.curves.keys() == rows.curves.keys()
+    assert not wide.rows and len(rows.rows) > 1 and wide.curves.keys() == rows.curves.keys()
     marks = set()
     for (lane, source, target), pieces in rows.curves.items():
         start, end = rows.boxes[source], rows.boxes[target]

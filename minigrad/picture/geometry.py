@@ -43,7 +43,7 @@ class Box:
 class Layout:
     """Boxes by id of card, operation and memory; curves by lane, source and target; titled boxes of blocks.
 
-    A curve is one piece (Bézier points), or two with loose ends where a row was cut; `rows` are the bottoms of the rows.
+    A curve is one piece (Bézier points), or two with loose ends where a row was cut; `rows` are the bottoms of the rows, if it was cut.
     """
 
     boxes: dict[str, Box] = field(default_factory=dict)

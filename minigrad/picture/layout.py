@@ -140,11 +140,20 @@ def _arranged(source: str, rows: int, width: float, blocks: tuple[tuple[str, str
               marks: tuple[tuple[str, float], ...]) -> tuple[Layout, Box]:
     """Graphviz's answer, in rows, and the box around all curves and marks; nobody may change them."""
     layout = _read(run_dot(source, SECONDS), rows)
-    layout = wrapped(layout, width, dict(blocks), dict(marks)) if layout.boxes else layout
+    if layout.boxes:
+        layout = wrapped(layout, width, dict(blocks), dict(marks), lambda ids: _read(run_dot(_part(source, ids), SECONDS), rows))
     points = [point for pieces in layout.curves.values() for piece in pieces for point in along(piece)]
     points += [(x + side * dict(marks)[key[1]], y) for key, pieces in layout.curves.items() if len(pieces) == 2
                for side, (x, y) in ((1, pieces[0][-1]), (-1, pieces[1][0]))]
     return layout, around([Box(x, y, 0, 0) for x, y in points or [(0, 0)]])
+
+
+def _part(source: str, ids: list[str]) -> str:
+    """The graph of some parts alone; those that nothing leads to are in the order of `ids` from top to bottom."""
+    *lines, end = [line for line in source.splitlines() if START not in line and {*re.findall(r"\b[to]\d+\b", line)} <= {*ids}]
+    fed = re.findall(r"-> (\w+)", "\n".join(lines))
+    first = [f"{START} -> {id}:v:w [style=invis weight=0]" for id in ids if id not in fed]
+    return "\n".join([*lines, f'{START} [label="" width=0.01]', *first, end])
 
 
 def _read(answer: dict, rows: int) -> Layout:

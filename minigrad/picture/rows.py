@@ -1,7 +1,7 @@
 """A layout that is too wide, cut between its columns into rows. What runs from one row to another ends in a mark on both sides."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .geometry import Box, Layout, Point, along, around
 
@@ -12,30 +12,34 @@ SLACK = 1.25            # a picture that is a little too wide is shown a little 
 ROOM = 12, 26, 12, 8    # around what stands in a block
 
 
-def wrapped(layout: Layout, width: float, blocks: Mapping[str, str], marks: Mapping[str, float]) -> Layout:
+def wrapped(layout: Layout, width: float, blocks: Mapping[str, str], marks: Mapping[str, float],
+            again: Callable[[list[str]], Layout]) -> Layout:
     """Cut a layout into rows of about this width, if that keeps it readable.
 
-    `blocks` tells in which block something stands, `marks` how wide the mark of a line is that comes from there.
+    `blocks` tells in which block something stands, `marks` how wide the mark of a line is that comes from there; `again` lays
+    out the parts of one row alone, given from top to bottom.
     """
     cuts = _cuts(layout, width, blocks)
+    if not cuts:
+        return layout
     result, top = Layout(), 0.0
-    curves = {key: whole for key, (whole,) in layout.curves.items()}
     row = {id: sum(box.x > left for left, _ in cuts) for id, box in layout.boxes.items()}
     for number in range(len(cuts) + 1):
-        boxes = {id: box for id, box in layout.boxes.items() if row[id] == number}
-        pieces = {key: points for key, points in curves.items() if row[key[1]] == row[key[2]] == number}
+        alone = again(sorted((id for id in row if row[id] == number), key=lambda id: layout.boxes[id].y))
+        boxes = alone.boxes
+        pieces = {key: whole for key, (whole,) in alone.curves.items()}
         framed = [around([box for id, box in boxes.items() if blocks.get(id) == block]).grown(*ROOM)
                   for block in {blocks[id] for id in boxes if id in blocks}]
         places = _Places([*boxes.values()], framed, [point for points in pieces.values() for point in along(points)])
         leaving: dict[tuple[str, str], list[Point]] = {}              # one for all that a lane of a part sends to other rows
-        for key, points in curves.items():
-            ends = row[key[1]], row[key[2]]
+        for key in layout.curves:
+            lane, ends = key[0] == "gradient", (row[key[1]], row[key[2]])
             if number == ends[0] != ends[1]:
                 if key[:2] not in leaving:
-                    leaving[key[:2]] = places.stub(points[0], 1, marks[key[1]])
+                    leaving[key[:2]] = places.stub((boxes[key[1]].right, boxes[key[1]].lane(lane)), 1, marks[key[1]])
                 pieces[key] = leaving[key[:2]]
             elif number == ends[1] != ends[0]:
-                pieces[key] = places.stub(points[-1], -1, marks[key[1]])
+                pieces[key] = places.stub((boxes[key[2]].x, boxes[key[2]].lane(lane)), -1, marks[key[1]])
         frame = around([*places.boxes, *framed, *(Box(x, y, 0, 0) for x, y in places.points)])
         dx, dy = -frame.x, top - frame.y
         result.boxes |= {id: box.moved(dx, dy) for id, box in boxes.items()}
