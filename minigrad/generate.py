@@ -41,6 +41,11 @@ def _is_tensor(name: str) -> str:
     return f"{name}.__class__ is Tensor or isinstance({name}, Tensor)"
 
 
+def _kinds(operation: Op) -> str:
+    """Ask once which of the arguments after the first are tensors."""
+    return "".join(f"{n}_is_tensor = {_is_tensor(n)}\n" for n in operation.tensor_params if n != operation.params[0])
+
+
 def _arguments(operation: Op, reject: str | None) -> str:
     """Take the arrays out of the tensor arguments, cast to their common type."""
     first, *others = operation.tensor_params
@@ -49,7 +54,7 @@ def _arguments(operation: Op, reject: str | None) -> str:
     text = f"{first}_ = {first}.array\n"
     refuse = reject or f"raise wrong_operand(op, {', '.join(others or [first])})"
     for n in others:
-        text += f"{n}_is_tensor = {_is_tensor(n)}\nif {n}_is_tensor:\n    {n}_ = {n}.array\n"
+        text += f"if {n}_is_tensor:\n    {n}_ = {n}.array\n"
         if n in operation.strict:
             text += f"elif not isinstance({n}, ARRAY):\n    raise wrong_type(op, '{n}', {n})\n"
         elif operation.promote:
@@ -214,7 +219,7 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
             f"view_of({first}, asarray(array), True)" if operation.view else "wrap(asarray(array))")
     else:
         made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
-    parts = [entry, _arguments(operation, reject), _run(operation), made]
+    parts = [entry, _kinds(operation), _arguments(operation, reject), _run(operation), made]
     check = ("if array.dtype.kind != 'f':\n    raise RuntimeError('Autograd not support dtype: ' + dtypes.scalar_type(array))\n"
              if "dtype" in operation.params else "")
     outputs = "result" if operation.several else "(result,)"
@@ -249,7 +254,7 @@ def inplace_source(operation: Op, reject: str | None = None) -> str:
     # The edges are asked for before the operation can fail: that renews the history of stale views.
     checks = [f"check_inplace({first}, recorded)" + f"\nif recorded:\n{indent(_next(operation), '    ')}" * bool(operation.formulas),
               f"recorded = recorded and {first}.array.dtype.kind == 'f'"]
-    parts = [f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
+    parts = [_kinds(operation), f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
              *(reversed(checks) if operation.name == "_copy_" else checks),     # integers copied from a recorded tensor are not recorded
              _arguments(operation, reject),
              *(_call(operation, f"kernel.{name}", operation.tensor_params)
