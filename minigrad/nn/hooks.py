@@ -164,22 +164,22 @@ class BackwardHookFunction(Function):
         return args
 
 
-def _through_identity(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
+def _through_identity(values: tuple, passing: Callable, which: int) -> tuple[tuple, bool]:
     """Pass the tensors among some values through a node, and say whether it was recorded.
 
-    `hook` gets the gradients of all values (None: of what is no tensor), of the node's inputs or outputs (`which`: 0, 1).
+    `passing` gets the gradients of all values (None: of what is no tensor), of the node's inputs or outputs (`which`: 0, 1).
     """
     places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
     if not (state.enabled and any(values[i].requires_grad for i in places)):
         return values, False
     passed = dict(zip(places, BackwardHookFunction.apply(*(values[i] for i in places)), strict=True))
 
-    def on_node(*grads: tuple) -> tuple | None:
+    def hook(*grads: tuple) -> tuple | None:        # texts say this name
         by_place = dict(zip(places, grads[which], strict=True))
-        new = hook(tuple(by_place.get(i) for i in range(len(values))))
+        new = passing(tuple(by_place.get(i) for i in range(len(values))))
         return None if new is None else tuple(new[i] for i in places)
 
-    next(t.grad_fn for t in passed.values() if t.grad_fn is not None).register_hook(on_node)
+    next(t.grad_fn for t in passed.values() if t.grad_fn is not None).register_hook(hook)
     return tuple(passed.get(i, v) for i, v in enumerate(values)), True
 
 

@@ -181,3 +181,11 @@ def functions_in_place(mg):
     show(mg.tanh_(mg.ones(1, requires_grad=True) * 2).grad_fn, attempt(lambda: mg.relu_(mg.ones(1, requires_grad=True))))
     show(attempt(lambda: mg.sigmoid_([1.0])), attempt(lambda: mg.clamp_(x)), attempt(lambda: mg.clamp_min_(x, "a")),
          attempt(lambda: mg.exp_()))
+
+
+def hooks_of_a_wrong_size(mg):
+    for register in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+        for new in [(mg.ones(3),), mg.ones(3), (), 3]:
+            linear = mg.nn.Linear(1, 1)
+            getattr(linear, register)(lambda *_: new)
+            show(register, attempt(lambda: linear(mg.ones(1, 1, requires_grad=True)).backward()))
