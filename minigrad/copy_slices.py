@@ -56,8 +56,7 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     base = tensor._view.base
     _set_history(base, CopySlices(base, tensor, node))
     tensor._renew_history()
-    if node._saved:
-        node._written = weakref.ref(tensor._node)
+    node._written = weakref.ref(tensor._node)
 
 
 def _set_history(tensor: Tensor, node: Node) -> None:

@@ -46,11 +46,11 @@ def _kinds(operation: Op) -> str:
     return "".join(f"{n}_is_tensor = {_is_tensor(n)}\n" for n in operation.tensor_params if n != operation.params[0])
 
 
-def _arguments(operation: Op, reject: str | None) -> str:
-    """Take the arrays out of the tensor arguments, cast to their common type."""
+def _arguments(operation: Op, reject: str | None) -> tuple[str, str]:
+    """Take the arrays out of the tensor arguments; and, which may fail when edges and saved tensors are there, find their common type."""
     first, *others = operation.tensor_params
     if first == "tensors":
-        return "tensors_ = [t.array for t in tensors]"
+        return "tensors_ = [t.array for t in tensors]", ""
     text = f"{first}_ = {first}.array\n"
     refuse = reject or f"raise wrong_operand(op, {', '.join(others or [first])})"
     for n in others:
@@ -62,25 +62,26 @@ def _arguments(operation: Op, reject: str | None) -> str:
             text += f"elif isinstance({n}, ndarray){numbers}:\n    {refuse}\n"
         text += f"else:\n    {n}_ = {n}\n"
     if not operation.promote:
-        return text
+        return text, ""
     arrays = [f"{n}_" for n in operation.tensor_params]
     same = [f"{n}_.__class__ is ndarray and {n}_.dtype is {first}_.dtype" for n in others]
     if operation.promote == "float":
         same.append(f"{first}_.dtype.kind == 'f'")
     if not same:
-        return text + "same = True\n"
-    text += f"same = {' and '.join(same)}\nif not same:\n"
+        return text + "same = True\n", ""
+    text += f"same = {' and '.join(same)}\n"
     if operation.number and not operation.number_always:
-        text += (f"    if formula.running and {operation.number}.__class__ in (int, float):\n"
-                 f"        return number_form({first}, {operation.number})\n")
+        text += (f"if not same and formula.running and {operation.number}.__class__ in (int, float):\n"
+                 f"    return number_form({first}, {operation.number})\n")
+    cast = "if not same:\n"
     if operation.kernel.check:
-        text += f"    kernel.check({', '.join(arrays)})\n"
-    text += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
+        cast += f"    kernel.check({', '.join(arrays)})\n"
+    cast += (f"    common = dtypes.promote({', '.join(arrays)}, floating={operation.promote == 'float'})\n"
              f"    if common is None:\n        {refuse}\n"
              f"    {_tuple(arrays)[1:-1]} = common\n")
     if operation.inplace:
-        text += f"    check_memory({', '.join(operation.tensor_params)})\n    check_result({first}, {', '.join(arrays)})\n"
-    return text
+        cast += f"    check_memory({', '.join(operation.tensor_params)})\n    check_result({first}, {', '.join(arrays)})\n"
+    return text, cast
 
 
 def _call(operation: Op, function: str, arrays: Iterable[str]) -> str:
@@ -129,11 +130,8 @@ def _wants_grad(operation: Op) -> str:
         for n in operation.formulas])
 
 
-def _node(operation: Op, array: str, result: str) -> str:
-    """Make the node (without a call of its class, for speed): its edges, what arrives there, what it remembers.
-
-    The result of an in-place operation is remembered later, after the write.
-    """
+def _node(operation: Op) -> str:
+    """Make the node (without a call of its class, for speed): its edges, and the arguments that it saves, as they are now."""
     number = "LAST_SEQUENCE_NR" if operation.node_name == NOT_IMPLEMENTED else "next_sequence()"
     text = f"node = new(NodeClass)\nnode.hooks = None\nnode._number = {number}\n"
     if "tensors" in operation.formulas:
@@ -145,28 +143,41 @@ def _node(operation: Op, array: str, result: str) -> str:
         numbers = [f"next_{i} is not None and {n}._output_nr" for i, n in enumerate(operation.formulas)]
         text += (f"node._next = {_tuple(f'next_{i}' for i in range(len(operation.formulas)))}\n"
                  f"if {' or '.join(numbers)}:\n    node._next_nrs = {_tuple(f'{n} or 0' for n in numbers)}\n")
-    text += (f"expect(node, {result})\n" if operation.several else
-             f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n")
+    for i, n in enumerate(operation.saved):
+        value = "None" if n in operation.output_of else f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
+        user = operation.saved_for.get(n)
+        if user is not None:
+            value += f" if next_{list(operation.formulas).index(user)} is not None else None"
+        text += f"saved_{i} = {value}\n"
+    if all(n in operation.output_of for n in operation.saved):
+        return text + f"if special.active:\n    node._saved = node._versions = (None,) * {len(operation.saved)}\n    node.finish()\n"
+    return text + _save(operation) + "if special.active:\n    node.finish()\n"
+
+
+def _save(operation: Op) -> str:
+    """Let the node remember what was saved, and the versions."""
+    names = [f"saved_{i}" for i in range(len(operation.saved))]
+    return f"node._saved = {_tuple(names)}\n" + "node._versions = {}\n".format(_tuple(
+        f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
+        for n in names)) if names else ""
+
+
+def _outcome(operation: Op, array: str, result: str) -> str:
+    """What the node keeps of the outcome: how gradients of it look, plain values, and results.
+
+    A hook on saved tensors gets the very result; else the node saves one without the way back to itself.
+    """
+    text = f"expect(node, {result})\n" if operation.several else f"node.shape = {array}.shape\nnode.dtype = {array}.dtype\n"
     text += f"node.alike = {'same' if operation.promote else False}\n"
     if operation.attributes:
         text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
-    for i, n in enumerate(operation.saved):
-        if n in operation.output_of:
-            made = f"{result}[{operation.output_of[n]}]" if operation.several else result
-            # Indices have no way back to the node: the tensor itself is saved.
-            value = "None" if operation.inplace else made if n == "indices" else f"alias({made})"
-        else:
-            value = f"{n}.clone()" if operation.inplace and n == operation.params[0] else n
-            user = operation.saved_for.get(n)
-            if user is not None:
-                value += f" if next_{list(operation.formulas).index(user)} is not None else None"
-        text += f"saved_{i} = {value}\n"
-    if operation.saved:
-        names = [f"saved_{i}" for i in range(len(operation.saved))]
-        text += f"node._saved = {_tuple(names)}\n"
-        text += "node._versions = {}\n".format(_tuple(
-            f"(0 if {n}._store is None else {n}._store.version) if {n}.__class__ is Tensor and not {n}._inference else version_of({n})"
-            for n in names))
+    results = {i: f"{result}[{operation.output_of[n]}]" if operation.several else result
+               for i, n in enumerate(operation.saved) if n in operation.output_of}
+    if results:
+        text += "if saved_hooks:\n" + "".join(f"    node.remember_result({i}, {made})\n" for i, made in results.items()) + "else:\n"
+        for i, made in results.items():     # indices have no way back
+            text += f"    saved_{i} = " + (f"{made}\n" if operation.saved[i] == "indices" else f"alias({made})\n")
+        text += indent(_save(operation), "    ")
     return text
 
 
@@ -219,19 +230,20 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
             f"view_of({first}, asarray(array), True)" if operation.view else "wrap(asarray(array))")
     else:
         made = f"result = view_of({first}, array)" if operation.view else WRAP if inline else "result = wrap(array)"
-    parts = [entry, _kinds(operation), _arguments(operation, reject), _run(operation), made]
     check = ("if array.dtype.kind != 'f':\n    raise RuntimeError('Autograd not support dtype: ' + dtypes.scalar_type(array))\n"
              if "dtype" in operation.params else "")
     outputs = "result" if operation.several else "(result,)"
-    if operation.formulas:
-        parts += ["recorded = False", "recording = state.recording", "if recording:",
-                  indent(_next(operation), "    ") + f"    if {_wants_grad(operation)}:",
-                  indent(check + "recorded = True\n" + _node(operation, "array", "result"), "        "),
-                  "        attach(result, node)" if operation.several else
-                  "        result._requires_grad = True\n        result._node = node",
-                  f"        if special.active:\n            node.finish({outputs})",
-                  "elif recording is None:\n    result._inference = True" if inline else ""]
-    return _function(operation, *parts, _observe(operation, outputs, "recorded" if operation.formulas else "False"), "return result")
+    arguments, cast = _arguments(operation, reject)
+    parts = [arguments, cast, _run(operation), made]
+    if operation.formulas:      # before the operation can fail, edges are asked for, which renews the history of stale views
+        node = f"recording = {_wants_grad(operation)}\nif recording:\n{indent(_node(operation), '    ')}"
+        parts = [arguments, "recording = state.recording", "if recording:", indent(_next(operation) + node, "    "),
+                 *parts[1:], "if recording:",
+                 indent(check + ("attach(result, node)\n" if operation.several else "result._requires_grad = True\nresult._node = node\n")
+                        + _outcome(operation, "array", "result"), "    "),
+                 "elif recording is None:\n    result._inference = True" if inline else ""]
+    recorded = "bool(recording)" if operation.formulas else "False"
+    return _function(operation, entry, _kinds(operation), *parts, _observe(operation, outputs, recorded), "return result")
 
 
 def _guard(operation: Op) -> str:
@@ -250,22 +262,19 @@ def _guard(operation: Op) -> str:
 def inplace_source(operation: Op, reject: str | None = None) -> str:
     """The text of the in-place twin: nothing is changed before everything that can fail has passed."""
     first = operation.params[0]
-    arguments = ", ".join(operation.tensor_params)
-    # The edges are asked for before the operation can fail: that renews the history of stale views.
-    checks = [f"check_inplace({first}, recorded)" + f"\nif recorded:\n{indent(_next(operation), '    ')}" * bool(operation.formulas),
+    tensors = ", ".join(operation.tensor_params)
+    arguments, cast = _arguments(operation, reject)
+    node = f"\nif recorded:\n{indent(_next(operation) + _node(operation), '    ')}" if operation.formulas else ""
+    checks = [f"check_inplace({first}, recorded)\n{arguments}{node}",
               f"recorded = recorded and {first}.array.dtype.kind == 'f'"]
-    parts = [_kinds(operation), f"recorded = {f'wants_grad({arguments})' if operation.formulas else 'False'}",
+    parts = [_kinds(operation), f"recorded = {f'wants_grad({tensors})' if operation.formulas else 'False'}",
              *(reversed(checks) if operation.name == "_copy_" else checks),     # integers copied from a recorded tensor are not recorded
-             _arguments(operation, reject),
-             *(_call(operation, f"kernel.{name}", operation.tensor_params)
+             cast, *(_call(operation, f"kernel.{name}", operation.tensor_params)
                for name in ("check", "check_target") if getattr(operation.kernel, name)),
              _guard(operation), _run(operation), f"check_write({first}, array, {operation.inplace == 'overlapping'})"]
     if operation.formulas:
-        results = [f"\nnode.remember_result({i}, {first} if saved_hooks else alias({first}))"
-                   for i, n in enumerate(operation.saved) if n in operation.output_of]
-        parts += ["if recorded:", indent(_node(operation, f"{first}.array", first), "    "),
-                  "    if special.active:\n        node.finish()", f"write({first}, array)",
-                  "if recorded:", indent(f"{first}._rebase_history(node)" + "".join(results), "    ")]
+        parts += [f"write({first}, array)", "if recorded:",
+                  indent(f"{first}._rebase_history(node)\n" + _outcome(operation, f"{first}.array", first), "    ")]
     else:
         parts.append(f"write({first}, array)")
     return _function(operation, *parts, _observe(operation, f"({first},)", "recorded"), f"return {first}")

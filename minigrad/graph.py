@@ -78,11 +78,10 @@ class Node:
         """Shape and dtype of what arrives for an output."""
         return (self.shape[output_nr], self.dtype[output_nr]) if self.several else (self.shape, self.dtype)
 
-    def finish(self, outputs: Sequence = ()) -> None:
+    def finish(self) -> None:
         """What a new node does in a special mode: pack what it saved, keep the forward call's traceback."""
         if saved_hooks and self.saved_names:
-            self._saved = tuple([self._pack(t if nr is None or t is None else outputs[nr], i)      # a hook gets the very result
-                                 for i, (t, nr) in enumerate(zip(self._saved, self.saved_outputs))])
+            self._saved = tuple([self._pack(t, i) for i, t in enumerate(self._saved)])
         if anomaly.enabled:
             import traceback  # not above: few programs need it, and all would wait for it
 

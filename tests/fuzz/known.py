@@ -4,8 +4,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-PACK = r"\[\"'pack'\", \[[^]]*\]\]"      # what a pack hook logged
-
 # A pattern for Difference.kind (numbers are 0 there, names #), and what differs. What PyTorch does by chance of its implementation
 KNOWN: dict[str, str] = {
     r"^look.tensors.#(.grad)?._base [|] (None|unnamed 0) [|] (None|#|unnamed 0)": "a gradient that is a view of an inner tensor in PyTorch",
@@ -17,12 +15,6 @@ KNOWN: dict[str, str] = {
     r"^look.tensors.#.name [|] # [|] #": "a gradient that two inputs share, which is one tensor in PyTorch",
     r"^(look|error)[^|]* [|] RuntimeError: one of the variables ([^|]*) [|] RuntimeError: one of the variables \2$":
         "the version of a gradient in a text, which depends on how it was added up",
-    r"^error [|] RuntimeError: (Output 0 of|A view was created)[^|]*its base or another view[^|]*[|] (?!None)":
-        "which of two errors of one line is raised",
-    r"^error [|] RuntimeError: Inference tensors cannot be saved [^|]*[|] (?!None)":
-        "an operation that fails has not refused inference tensors yet; in PyTorch it has",
-    rf"^log before the error [|] \[(.*?)(?:, )?{PACK}(?:, {PACK})*\] [|] \[\1\]$":
-        "an operation that fails has not packed its inputs yet; in PyTorch it has",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
     r"^error [|] RecursionError: [^|]*[|] RecursionError: [^|]*$": "in which call Python's stack ended",

@@ -4,6 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from .look import array_of
+
 if TYPE_CHECKING:
     from .generate import Writer
 
@@ -52,7 +56,8 @@ def functional(w: Writer) -> str:
     if w.names[m].dim() != 2 or not w.names[m].dtype.is_floating_point or not w.names[m].numel():
         return f"{f}{w.rng.choice(LOSSES)}({a}, {same})"
     reduction = w.pick("", "", ", reduction='sum'", ", reduction='none'")
-    activation = w.rng.choice(ACTIVATIONS[not w.names[a].isfinite().all():])       # oneDNN's gelu of an infinity is not a number
+    finite = np.isfinite(array_of(w.names[a])).all()        # oneDNN's gelu of an infinity is not a number
+    activation = w.rng.choice(ACTIVATIONS if finite else ACTIVATIONS[1:])
     return w.pick(f"{f}{activation}({a})", f"{f}{w.rng.choice(LOSSES)}({a}, {same}{reduction})",
                   f"{f}linear({m}, {w.pick(m, m + '.detach()')}{w.pick('', f', {b}')})", f"{f}dropout({a}, 0.0)",
                   f"{f}dropout({a}, 0.5, training=False)",
