@@ -320,16 +320,21 @@ _OPTIONS = ("TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=f
             "memory_format=(nullopt))")
 
 
-def _typed(scalar_type: str, d: dtypes.dtype) -> None:
-    def factory(*data: Any, **options: Any) -> Tensor:
-        if len(data) == 1 and isinstance(data[0], Tensor) and data[0].dtype is not d:
-            raise TypeError("expected {} (got {})".format(*(_OPTIONS.format(x.cpp_name) for x in (d, data[0].dtype))))
-        return _construct(Tensor, *data, _dtype=d.numpy, **options)
-    factory.__name__ = factory.__qualname__ = f"{scalar_type}Tensor"
-    factory.__doc__ = f"A tensor of {d!r}, of data or of sizes (PyTorch's old way)."
-    globals()[factory.__name__] = factory
-    __all__.append(factory.__name__)
+class _Typed(dtypes.Named):
+    """The class of ``FloatTensor`` and its like: called, it makes a tensor of its dtype, and all such tensors count as its instances."""
+
+    def __call__(cls, *data: Any, **options: Any) -> Tensor:
+        if len(data) == 1 and isinstance(data[0], Tensor) and data[0].dtype is not cls.dtype:
+            raise TypeError("expected {} (got {})".format(*(_OPTIONS.format(x.cpp_name) for x in (cls.dtype, data[0].dtype))))
+        return _construct(Tensor, *data, _dtype=cls.dtype.numpy, **options)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
 
 
 for _dtype in dtypes.ALL:
-    _typed(_dtype.scalar_type, _dtype)
+    _name = f"{_dtype.scalar_type}Tensor"
+    globals()[_name] = _Typed(_name, (), {
+        "dtype": _dtype, "torch_name": f"torch.{_name}", "__module__": __name__,
+        "__doc__": f"A tensor of {_dtype!r}, of data or of sizes (PyTorch's old way)."})
+    __all__.append(_name)

@@ -410,8 +410,8 @@ class Tensor(metaclass=dtypes.Named):
             return f"torch.{self.dtype.scalar_type}Tensor"
         if isinstance(dtype, dtypes.dtype):
             return self.to(dtype)
-        check(isinstance(dtype, str) or callable(dtype), "dtype must be a type, str, or dtype object", TypeError)
-        name = dtype if isinstance(dtype, str) else dtype.__name__ if isinstance(dtype, type) else f"torch.{dtype.__name__}"
+        check(isinstance(dtype, (str, type)), "dtype must be a type, str, or dtype object", TypeError)
+        name = dtype if isinstance(dtype, str) else getattr(dtype, "torch_name", dtype.__name__)
         named = next((d for d in dtypes.ALL if name == f"torch.{d.scalar_type}Tensor"), None)
         check(named is not None, lambda: f"invalid type: '{name}'", ValueError)
         return self.to(named)

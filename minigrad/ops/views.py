@@ -458,6 +458,19 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
     return view
 
 
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the diagonal, in place: a view of it is filled. With `wrap` the diagonal begins anew under a tall matrix."""
+    check(self.ndim > 1, "dimensions must larger than 1")
+    check(self.ndim == 2 or len({*self.shape}) == 1, "all dimensions of input must be of equal length")
+    step, size = builtins.sum(self.stride()), builtins.min(self.shape)
+    self.as_strided((size,), (step,)).fill_(fill_value)
+    rows, columns = self.shape[:2]
+    if wrap and self.ndim == 2 and rows > columns + 1:
+        more = -(-self.numel() // (columns + 1)) - size
+        self.as_strided((more,), (step,), self.storage_offset() + self.stride(0) * (columns + 1)).fill_(fill_value)
+    return self
+
+
 @op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """Zeros with a gradient on a diagonal."""

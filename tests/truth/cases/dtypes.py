@@ -203,3 +203,10 @@ def old_constructors(mg):
     show(y, y._version, mg.Tensor(np.arange(2)), mg.Tensor(mg.Size((2, 0))).shape, mg.Tensor([[1], [2]]), mg.Tensor().shape)
     for data in [(-7,), (2, -1), (None,), (3.5,), (True,), (2, 3.5), ("a",), (np.float32(2),), (mg.zeros(1, dtype=mg.float64),)]:
         show(repr(data), attempt(lambda: mg.Tensor(*data).dtype), attempt(lambda: mg.LongTensor(*data).dtype))
+
+
+def old_types_are_classes(mg):
+    x, i = mg.tensor([1.0]), mg.tensor([1])
+    show(isinstance(x, mg.FloatTensor), isinstance(x, mg.DoubleTensor), isinstance(i, mg.LongTensor), isinstance(3, mg.LongTensor),
+         isinstance(mg.nn.Parameter(x), mg.FloatTensor), isinstance(x, (mg.IntTensor, mg.FloatTensor)))
+    show(str(mg.FloatTensor), mg.FloatTensor.__name__, mg.FloatTensor.dtype, x.type(mg.LongTensor), attempt(lambda: x.type(print)))

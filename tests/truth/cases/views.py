@@ -2,6 +2,7 @@
 """Views: shared memory and versions, ``_base``, writing through them, views made under no_grad, several outputs."""
 from __future__ import annotations
 
+import math
 import weakref
 
 from ..harness import attempt, nodes, show, tree
@@ -553,3 +554,16 @@ def hooks_of_a_tensor_as_they_lie(mg):
     show(len(x._backward_hooks), next(iter(x._backward_hooks.values())) is print)
     handle.remove()
     show(len(x._backward_hooks))
+
+
+def diagonal_filled_in_place(mg):
+    for shape in ((2, 2), (3, 2), (2, 3), (7, 2), (2, 2, 2), (0, 2), (3,), (2, 3, 2)):
+        for wrap in (False, True):
+            x = mg.zeros(shape, requires_grad=True)
+            y = x * 1
+            show(attempt(lambda: y.fill_diagonal_(3.0, wrap)), y._version, tree(y))
+            y.sum().backward()
+            show(x.grad)
+    x = mg.zeros(2, 2)
+    show(x.fill_diagonal_(-math.inf), x.int().fill_diagonal_(2.7), x.t().fill_diagonal_(True), attempt(x.fill_diagonal_))
+    show(attempt(lambda: x.requires_grad_().fill_diagonal_(1)))
