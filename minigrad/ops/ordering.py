@@ -89,8 +89,12 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs (with weights: their sums)."""
     refuse(input.array, "f", "bincount_cpu")
     check(input.ndim == 1 and not (input.array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
-    return wrap(np.asarray(np.bincount(input.array, None if weights is None else weights.array, minlength),
-                           np.int64 if weights is None else None))
+    check(minlength >= 0, "minlength should be >= 0")
+    if weights is None or not input.array.size:
+        return wrap(np.bincount(input.array, minlength=minlength).astype(np.int64, copy=False))
+    check(weights.array.shape == input.array.shape, "weights should be 1-d and have the same length as input")
+    sums = np.bincount(input.array, weights.array, minlength)
+    return wrap(sums.astype(np.float32) if weights.array.dtype == np.float32 else sums)
 
 
 def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,

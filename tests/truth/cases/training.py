@@ -189,3 +189,10 @@ def hooks_of_a_wrong_size(mg):
             linear = mg.nn.Linear(1, 1)
             getattr(linear, register)(lambda *_: new)
             show(register, attempt(lambda: linear(mg.ones(1, 1, requires_grad=True)).backward()))
+
+
+def counts_with_weights(mg):
+    numbers = mg.tensor([0, 1, 1])
+    for weights in [None, mg.ones(3), mg.ones(3).double(), mg.tensor([1, 2, 3]), mg.tensor([True, True, False]), mg.ones(2)]:
+        show(attempt(lambda: mg.bincount(numbers, weights)), attempt(lambda: mg.bincount(numbers, weights, minlength=4)))
+    show(attempt(lambda: mg.bincount(numbers, minlength=-1)), mg.bincount(numbers[:0]), mg.bincount(numbers[:0], mg.ones(0)))
