@@ -286,7 +286,8 @@ def _singular(matrices: np.ndarray) -> _LinAlgError:
 
 @op(node="LinalgInvExBackward0", outputs=("inverse",), tex="{self}^{{-1}}",
     self=lambda grad, inverse: -matmul(transpose(inverse, -2, -1), matmul(grad, transpose(inverse, -2, -1))))
-def _inv(self):
+def inverse(self):
+    """The inverse of a matrix, or of each of a stack of matrices."""
     check(self.ndim >= 2, "linalg.inv: The input tensor A must have at least 2 dimensions.")
     check(self.dtype.kind == "f", lambda: "linalg.inv: Expected a floating point or complex tensor as input. Got " + scalar_type(self))
     check(self.shape[-1] == self.shape[-2], lambda: "linalg.inv: A must be batches of square matrices, but they are "
@@ -295,11 +296,6 @@ def _inv(self):
         return np.linalg.inv(self).swapaxes(-2, -1).copy().swapaxes(-2, -1)       # column by column, as LAPACK returns it
     except np.linalg.LinAlgError:
         raise _singular(self) from None
-
-
-def inverse(input: Any) -> Any:
-    """The inverse of a matrix, or of each of a stack of matrices."""
-    return _inv(input)
 
 
 def inner(input: Any, other: Any) -> Any:
