@@ -170,7 +170,7 @@ class Op:
     @functools.cached_property
     def uses(self) -> dict[str, list[str]]:
         """What each formula needs."""
-        return {arg: _parameters(f)[0] for arg, f in self.formulas.items()}
+        return {arg: ["grad", *self.params[1:]] if hasattr(f, "op") else _parameters(f)[0] for arg, f in self.formulas.items()}
 
     @functools.cached_property
     def needed(self) -> list[str]:
@@ -232,7 +232,7 @@ def _parameters(function: Callable) -> tuple[list[str], list[str], dict[str, Any
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | type[tuple] | str = ("result",), saves: tuple[str, ...] = (),
-       check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False,
+       check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False, linear: bool = False,
        number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
@@ -261,6 +261,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         Checks the arguments as they came, before they are cast to one type; `check_target` only those of an in-place write.
     in_steps : bool
         The kernel computes in several steps, and float16 is to be rounded once, at the end.
+    linear : bool
+        It is linear in its first argument, as what a backward pass computes is in the gradient: its derivative there is itself.
     number, scalar : str
         The node's name with a number as the last argument, where PyTorch has an operation of its own for that: ``scalar``
         always, ``number`` only in a backward formula (a user's ``x * 3`` makes a tensor of the 3).
@@ -272,10 +274,12 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
     def declare(kernel: Callable) -> Callable:
         kernel = in_single(kernel) if in_steps else kernel
         kernel.check, kernel.check_target = check, check_target
-        operation = Op(kernel, formulas, node=node, **facts)
+        first = dict.fromkeys(_parameters(kernel)[0][:1]) if linear else {}
+        operation = Op(kernel, {**first, **formulas}, node=node, **facts)
         if number or scalar:
             _add_number_form(operation, number or scalar, forward_source, always=not number)
         call = compile_operation(operation, forward_source)
+        operation.formulas.update(dict.fromkeys(first, call))
         OPS[operation.name] = operation
         special_names = [n for n in names if n.startswith("__")]
         plain_names = [n for n in names if not n.startswith("__")]

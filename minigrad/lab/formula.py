@@ -91,8 +91,7 @@ def derivative(op: Op, argument: str, names: Mapping[str, Any]) -> str:
         names.
     """
     formula = op.formulas[argument]
-    parameters = formula.__code__.co_varnames[:formula.__code__.co_argcount]
-    given = [names.get(p, op.defaults.get(p, rf"\mathrm{{{p}}}".replace("_", r"\_"))) for p in parameters]
+    given = [names.get(p, op.defaults.get(p, rf"\mathrm{{{p}}}".replace("_", r"\_"))) for p in op.uses[argument]]
     values = [Symbol(value) if isinstance(value, str) else value for value in given]
     run = _symbolic(formula) if formula.__name__ == "<lambda>" else _twin(formula.__name__, formula)
     try:

@@ -209,8 +209,7 @@ def _mse_loss(self, target, reduction):
     return _reduce(difference * difference, reduction)
 
 
-@op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",),
-    grad_output=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
+@op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",), linear=True,
     self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
     target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
 def _mse_loss_backward(grad_output, self, target, reduction):
@@ -254,8 +253,7 @@ def _smooth_l1_loss(self, target, reduction, beta):
     return _reduce(_rounded(_differences(self, target, "smooth_l1_cpu"), beta), reduction)
 
 
-@op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}",
-    grad_output=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
+@op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}", linear=True,
     self=lambda grad, grad_output, self, target, reduction, beta:
         _averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction),
     target=lambda grad, grad_output, self, target, reduction, beta:
@@ -280,8 +278,7 @@ def _huber_loss(self, target, reduction, delta):
     return _reduce((_rounded(differences, delta) * delta).astype(self.dtype), reduction)
 
 
-@op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}",
-    grad_output=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
+@op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}", linear=True,
     self=lambda grad, grad_output, self, target, reduction, delta:
         _averaged(grad * grad_output * (abs(self - target) < delta), self, reduction),
     target=lambda grad, grad_output, self, target, reduction, delta:

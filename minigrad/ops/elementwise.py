@@ -335,16 +335,14 @@ sigmoid = _function("sigmoid", lambda x: 1 / (1 + np.exp(-x)), "``1 / (1 + exp(-
                     lambda grad, result: _sigmoid_backward(grad, result))
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}^2)", in_steps=True,
-    grad_output=lambda grad, output: _tanh_backward(grad, output),
+@op(tex=r"{grad_output} \odot (1 - {output}^2)", in_steps=True, linear=True,
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
 def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
     return grad_output * (1 - output * output)
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True,
-    grad_output=lambda grad, output: _sigmoid_backward(grad, output),
+@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True, linear=True,
     output=lambda grad, grad_output, output: grad * grad_output * (-2 * output + 1))
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
@@ -437,9 +435,7 @@ def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     return (values.view(bits) & (dropped.view(np.int8) - _ONE).astype(bits)).view(values.dtype)
 
 
-@op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",),
-    grad_output=lambda grad, self, threshold: _threshold_backward(grad, self, threshold),
-    self=lambda grad: zeros_of(grad))
+@op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",), linear=True, self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
     return arranged(without(grad_output, self <= threshold), self, grad_output)

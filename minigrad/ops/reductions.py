@@ -618,8 +618,7 @@ def _softmax(self, dim):
     return out / np.add.reduce(out, axis=axis, keepdims=True)
 
 
-@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True,
-    grad_output=lambda grad, output, dim: _softmax_backward_data(grad, output, dim),
+@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True, linear=True,
     output=lambda grad, grad_output, output, dim: grad * grad_output
     - (sum(output * grad, (dim,), True) * grad_output + grad * sum(grad_output * output, (dim,), True)))
 def _softmax_backward_data(grad_output, output, dim):
