@@ -170,7 +170,7 @@ class Op:
     @functools.cached_property
     def uses(self) -> dict[str, list[str]]:
         """What each formula needs."""
-        return {arg: ["grad", *self.params[1:]] if hasattr(f, "op") else _parameters(f)[0] for arg, f in self.formulas.items()}
+        return {arg: ["grad", *f.op.params[1:]] if hasattr(f, "op") else _parameters(f)[0] for arg, f in self.formulas.items()}
 
     @functools.cached_property
     def needed(self) -> list[str]:
@@ -267,7 +267,8 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         The node's name with a number as the last argument, where PyTorch has an operation of its own for that: ``scalar``
         always, ``number`` only in a backward formula (a user's ``x * 3`` makes a tensor of the 3).
     **formulas
-        For each differentiable argument, its gradient.
+        For each differentiable argument, its gradient: a function of ``grad`` and of what else its parameters name, or an
+        operation, whose first argument is the gradient.
     """
     facts: dict[str, Any] = {"tex": tex, "view": view, "promote": promote, "outputs": outputs, "saves": saves}
 

@@ -144,17 +144,16 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-@op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})",
-    self=lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer))
-def _logsigmoid(self, buffer: Tensor):
-    refuse(self, "biu", "log_sigmoid_cpu")
-    return np.ascontiguousarray(np.minimum(self, 0) - np.log1p(buffer))
-
-
 @op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",), linear=True,
     self=lambda grad, grad_output, self: grad * grad_output * (elementwise.sigmoid(self) - 1) * elementwise.sigmoid(self))
 def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
     return grad_output * np.where(self < 0, self.dtype.type(1), buffer) / (1 + buffer)
+
+
+@op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})", self=_log_sigmoid_backward)
+def _logsigmoid(self, buffer: Tensor):
+    refuse(self, "biu", "log_sigmoid_cpu")
+    return np.ascontiguousarray(np.minimum(self, 0) - np.log1p(buffer))
 
 
 def logsigmoid(input: Any) -> Any:
@@ -214,8 +213,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return _gelu(input, approximate)
 
 
-@op(tex="{self}[{self} > {threshold}]",
-    self=lambda grad, self, threshold: elementwise._threshold_backward(grad, self, threshold))
+@op(tex="{self}[{self} > {threshold}]", self=elementwise._threshold_backward)
 def _threshold(self, threshold, value):
     return np.where(self <= threshold, self.dtype.type(value), self)        # NaN stays
 

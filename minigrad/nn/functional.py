@@ -202,18 +202,18 @@ def _check_cast(result: np.ndarray, target: np.ndarray) -> None:
         raise RuntimeError(f"result type {scalar_type(result)} can't be cast to the desired output type {scalar_type(target)}")
 
 
-@op(self=lambda grad, self, target, reduction: _mse_loss_backward(grad, self, target, reduction),
-    target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
-def _mse_loss(self, target, reduction):
-    difference = _differences(self, target, "mse_cpu")
-    return _reduce(difference * difference, reduction)
-
-
 @op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",), linear=True,
     self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
     target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
 def _mse_loss_backward(grad_output, self, target, reduction):
     return (self - target) * (2 / self.size if reduction == 1 else 2) * grad_output
+
+
+@op(self=_mse_loss_backward,
+    target=lambda grad, self, target, reduction: _mse_loss_backward(grad, target, self, reduction))
+def _mse_loss(self, target, reduction):
+    difference = _differences(self, target, "mse_cpu")
+    return _reduce(difference * difference, reduction)
 
 
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
@@ -247,12 +247,6 @@ def _rounded_slope(x: np.ndarray, width: float) -> np.ndarray:
     return np.where(np.abs(x) < width, x / width, np.sign(x))
 
 
-@op(self=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, self, target, reduction, beta),
-    target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
-def _smooth_l1_loss(self, target, reduction, beta):
-    return _reduce(_rounded(_differences(self, target, "smooth_l1_cpu"), beta), reduction)
-
-
 @op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}", linear=True,
     self=lambda grad, grad_output, self, target, reduction, beta:
         _averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction),
@@ -260,6 +254,12 @@ def _smooth_l1_loss(self, target, reduction, beta):
         -_averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction))
 def _smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
     return _averaged(grad_output * _rounded_slope(self - target, beta), self, reduction)
+
+
+@op(self=_smooth_l1_loss_backward,
+    target=lambda grad, self, target, reduction, beta: _smooth_l1_loss_backward(grad, target, self, reduction, beta))
+def _smooth_l1_loss(self, target, reduction, beta):
+    return _reduce(_rounded(_differences(self, target, "smooth_l1_cpu"), beta), reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
@@ -270,14 +270,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _smooth_l1_loss(input, target, number, beta) if beta else l1_loss(input, target, reduction=reduction)
 
 
-@op(self=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, self, target, reduction, delta),
-    target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
-def _huber_loss(self, target, reduction, delta):
-    differences = _differences(self, target, "huber_cpu")
-    _check_cast(differences, self)
-    return _reduce((_rounded(differences, delta) * delta).astype(self.dtype), reduction)
-
-
 @op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}", linear=True,
     self=lambda grad, grad_output, self, target, reduction, delta:
         _averaged(grad * grad_output * (abs(self - target) < delta), self, reduction),
@@ -285,6 +277,14 @@ def _huber_loss(self, target, reduction, delta):
         -_averaged(grad * grad_output * (abs(self - target) < delta), self, reduction))
 def _huber_loss_backward(grad_output, self, target, reduction, delta):
     return _averaged(grad_output * _rounded_slope(self - target, delta) * delta, self, reduction)
+
+
+@op(self=_huber_loss_backward,
+    target=lambda grad, self, target, reduction, delta: _huber_loss_backward(grad, target, self, reduction, delta))
+def _huber_loss(self, target, reduction, delta):
+    differences = _differences(self, target, "huber_cpu")
+    _check_cast(differences, self)
+    return _reduce((_rounded(differences, delta) * delta).astype(self.dtype), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -450,19 +450,6 @@ def _smoothed(loss: Tensor, scores: Tensor, target: Tensor, weight: Tensor | Non
     return loss * (1 - smoothing) + smooth * (smoothing / scores.shape[dim])
 
 
-@op(self=lambda grad, self, target, weight, reduction:
-        _binary_cross_entropy_backward(grad, self, target, weight, reduction),
-    target=lambda grad, self, target, weight, reduction:
-        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
-def _binary_cross_entropy(self, target, weight: Operand, reduction):
-    check(target.dtype == self.dtype, lambda: f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
-    refuse(self, "biu", "binary_cross_entropy")
-    for name, values in {"input": self, "target": target}.items():
-        check(((values >= 0) & (values <= 1)).all(), f"all elements of {name} should be between 0 and 1")
-    losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
-    return _reduce(_scaled(losses, weight), reduction)
-
-
 _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
 
 
@@ -477,6 +464,18 @@ _EPSILON = 1e-12        # keeps the slope finite where the probability is 0 or 1
 def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, reduction):
     slope = _scaled((self - target) / np.maximum((1 - self) * self, self.dtype.type(_EPSILON)) * grad_output, weight)
     return _averaged(slope, self, reduction)
+
+
+@op(self=_binary_cross_entropy_backward,
+    target=lambda grad, self, target, weight, reduction:
+        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
+def _binary_cross_entropy(self, target, weight: Operand, reduction):
+    check(target.dtype == self.dtype, lambda: f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
+    refuse(self, "biu", "binary_cross_entropy")
+    for name, values in {"input": self, "target": target}.items():
+        check(((values >= 0) & (values <= 1)).all(), f"all elements of {name} should be between 0 and 1")
+    losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
+    return _reduce(_scaled(losses, weight), reduction)
 
 
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
