@@ -5,7 +5,9 @@ node is put before the inputs and another behind the outputs, and the hooks run 
 """
 from __future__ import annotations
 
+import functools
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -79,8 +81,15 @@ class Hooked:
         while not isinstance(first, Tensor):
             first = next(v for v in first.values() if isinstance(v, Tensor)) if isinstance(first, dict) else first[0]
         if first.grad_fn is not None:
+            alive = weakref.ref(self)
+
+            def call(hook: Callable, *grads: tuple) -> Any:
+                module = alive()
+                check(module is not None, "You are trying to call the hook of a dead Module!")
+                return hook(module, *grads)
+
             for hook in self._backward_hooks.values():
-                first.grad_fn.register_hook(lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out))
+                first.grad_fn.register_hook(functools.partial(call, hook))
             missed = _missed_by_last_node(args, _tuple(result), first.grad_fn)
             if missed is not None:
                 how, what = missed

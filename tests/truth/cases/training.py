@@ -196,3 +196,20 @@ def counts_with_weights(mg):
     for weights in [None, mg.ones(3), mg.ones(3).double(), mg.tensor([1, 2, 3]), mg.tensor([True, True, False]), mg.ones(2)]:
         show(attempt(lambda: mg.bincount(numbers, weights)), attempt(lambda: mg.bincount(numbers, weights, minlength=4)))
     show(attempt(lambda: mg.bincount(numbers, minlength=-1)), mg.bincount(numbers[:0]), mg.bincount(numbers[:0], mg.ones(0)))
+
+
+def hooks_of_a_module_that_is_gone(mg):
+    """The old kind of backward hook does not keep its module alive, the full kind does."""
+    class Double(mg.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    x = mg.ones(1, requires_grad=True)
+    for register in ("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"):
+        double = Double()
+        getattr(double, register)(lambda module, *grads: show(type(module).__name__, len(grads)))
+        y = double(x)
+        y.backward()
+        y = double(x)
+        del double
+        show(register, attempt(lambda: y.backward()))
