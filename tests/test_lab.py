@@ -431,6 +431,26 @@ def test_what_a_toggle_changed_is_said_and_marked(explore):
     assert "ran while the recording was off (`with mg.no_grad()`, line 4)" in explorer.changed[2]
 
 
+def test_the_heading_tells_the_list_from_the_frames(explore):
+    explorer = explore(SQUARE)
+    explorer.toggle("y.requires_grad")
+    assert "What the switch changed (framed in the picture), and why:" in explorer.widget.html
+    explorer.step = 1
+    assert "After the whole walk the switch has changed this (framed in the picture: what is different at this step):" in explorer.widget.html
+    explorer.changed.clear()                                # as when no named tensor changed
+    explorer.step = None
+    assert "What the switch changed is framed in the picture." in explorer.widget.html
+
+
+def test_each_switch_has_a_name_and_says_what_it_does(explore):
+    explorer = explore(SQUARE)
+    switches = re.findall(r'<button [^>]*role="switch"[^>]*>', explorer.widget.html)
+    assert len(switches) == len(explorer.switches)
+    for key, switch in zip(explorer.switches, switches, strict=True):
+        kind = key.partition(" (")[0].rpartition(".")[2]
+        assert re.search(rf' title="[^"]*{kind}[^"]*: ', switch) and f'aria-label="{key.partition(" (")[0]}, line ' in switch
+
+
 def test_the_tabs(explore):
     explorer = explore(SQUARE)
     parts = {"graph": "<svg", "backward": "PowBackward0 of t", "memory": "one storage", "time line": "mg-timeline"}

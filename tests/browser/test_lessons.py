@@ -19,6 +19,8 @@ def test_runs_from_top_to_bottom(lesson, name):
     cells = shown.code_cells()
     assert [cell for cell in cells if bool(cell["errors"]) != ("raises-exception" in cell["tags"])] == []
     assert cells and [cell["source"] for cell in cells if not cell["count"]] == []
+    errors = shown.locate(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'] pre, pre.mg-error")
+    assert set(errors.evaluate_all("all => all.map(e => getComputedStyle(e).wordBreak)")) == {"normal"}     # whole words, to be read aloud
     for theme in ("Light", "Dark"):
         shown.set_theme(f"JupyterLab {theme}")
         assert shown.too_wide() == []
