@@ -436,7 +436,8 @@ def test_the_heading_tells_the_list_from_the_frames(explore):
     explorer.toggle("y.requires_grad")
     assert "What the switch changed (framed in the picture), and why:" in explorer.widget.html
     explorer.step = 1
-    assert "After the whole walk the switch has changed this (framed in the picture: what is different at this step):" in explorer.widget.html
+    said = "After the whole walk the switch has changed this (framed in the picture: what is different at this step):"
+    assert said in explorer.widget.html
     explorer.changed.clear()                                # as when no named tensor changed
     explorer.step = None
     assert "What the switch changed is framed in the picture." in explorer.widget.html
