@@ -206,7 +206,7 @@ def _check_cast(result: np.ndarray, target: np.ndarray) -> None:
     self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
     target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
 def _mse_loss_backward(grad_output, self, target, reduction):
-    return (self - target) * (2 / self.size if reduction == 1 else 2) * grad_output
+    return (self - target) * (2 / max(self.size, 1) if reduction == 1 else 2) * grad_output
 
 
 @op(self=_mse_loss_backward,

@@ -155,6 +155,9 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     n, channels = math.prod(input.shape[d] for d in dims), input.size(1)
     if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    if not input.numel():       # nothing to learn from: the running averages stay
+        out = input.clone() if weight is None else input.clone() * weight[0]
+        return out if bias is None else out + bias[0]
     for name, parameter in given.items():
         if parameter is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")

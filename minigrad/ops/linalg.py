@@ -249,6 +249,7 @@ def _cross(self, other, dim):
     sizes = [x.shape[check_dim(dim, x.ndim)] for x in (self, other)]
     if sizes != [3, 3]:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
+    common_shape(self.shape, other.shape)
     return np.ascontiguousarray(np.cross(self, other, axis=dim))
 
 

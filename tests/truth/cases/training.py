@@ -213,3 +213,26 @@ def hooks_of_a_module_that_is_gone(mg):
         y = double(x)
         del double
         show(register, attempt(lambda: y.backward()))
+
+
+def losses_and_layers_of_nothing(mg):
+    """An empty batch: the mean is NaN, gradients are empty, running averages stay."""
+    F, nn = mg.nn.functional, mg.nn
+    for loss in [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy_with_logits, F.binary_cross_entropy]:
+        for reduction in ["mean", "sum", "none"]:
+            a, b = mg.zeros(0, 3, requires_grad=True), mg.zeros(0, 3, requires_grad=True)
+            value = loss(a, b, reduction=reduction)
+            value.sum().backward()
+            show(loss.__name__, reduction, value, a.grad, b.grad)
+    a, b = mg.zeros(0, 3, requires_grad=True), mg.zeros(3, requires_grad=True)
+    F.mse_loss(a, b).backward()
+    norm = nn.BatchNorm1d(3)
+    show(b.grad, norm(a), norm(a).grad_fn, norm.running_mean, norm.running_var, norm.num_batches_tracked)
+    norm(a).sum().backward()
+    show(norm.weight.grad, F.batch_norm(a, None, None, training=True).grad_fn)
+
+
+def cross_products_that_do_not_fit(mg):
+    for shapes in [((2, 3), (4, 3)), ((2, 3), (1, 3)), ((2, 3), (3,)), ((2, 4), (2, 4))]:
+        a, b = (mg.arange(12.0)[:mg.Size(shape).numel()].view(shape) for shape in shapes)
+        show(attempt(lambda: mg.linalg.cross(a, b)), attempt(lambda: mg.cross(a, b, dim=-1)))
