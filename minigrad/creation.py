@@ -31,13 +31,15 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
     """
     if isinstance(data, (Tensor, np.ndarray, np.generic)):
         array = np.array(getattr(data, "array", data))
-        if array.dtype not in dtypes.of_numpy and array.dtype.newbyteorder("=") not in dtypes.of_numpy:
+        if array.dtype.newbyteorder("=") not in dtypes.of_numpy:
             raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
                             "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
                             "int16, int8, uint64, uint32, uint16, uint8, and bool.")
         check(not any(stride < 0 for stride in getattr(data, "strides", ())), reasons.NEGATIVE_STRIDE, ValueError)
+        check(array.dtype.isnative, "given numpy array has byte order different from the native byte order. Conversion between byte "
+              "orders is currently not supported.", ValueError)
         # The one dtype object of its kind, not an equal one: operations compare with `is`.
-        return array.astype(dtype or dtypes.of_numpy[array.dtype.newbyteorder("=")].numpy)
+        return array.astype(dtype or dtypes.of_numpy[array.dtype].numpy)
     shape, level = [], [data]
     while level and _is_sequence(level[0]):
         length = len(level[0])
@@ -107,7 +109,7 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None, 
 
 def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor on the ndarray's own memory: a write on either side shows on the other."""
-    check(isinstance(array, np.ndarray), lambda: f"expected np.ndarray (got {type(array).__name__})", TypeError)
+    check(isinstance(array, np.ndarray), lambda: f"expected np.ndarray (got {reasons.type_name(array)})", TypeError)
     if array.dtype not in dtypes.of_numpy:
         to_array(array)      # raises with the right text
     check(not any(stride < 0 for stride in array.strides), reasons.NEGATIVE_STRIDE, ValueError)

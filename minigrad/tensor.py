@@ -340,13 +340,14 @@ class Tensor(metaclass=dtypes.Named):
             "Can't call numpy() on Tensor that requires grad. …"
         """
         check(not (self.requires_grad and state.enabled) or force, reasons.NUMPY_OF_GRAD)
-        return self.array
+        return self.array.view()        # its own: setting its shape or flags does not touch the tensor
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
-        return wrap(np.asarray(array))      # what NumPy's functions return for a tensor
+        array = np.asarray(array)       # what NumPy's functions return for a tensor; PyTorch's is older than its bool tensors
+        return wrap(array.astype(np.uint8) if array.dtype == bool else array)
 
     # What it looks like -----------------------------------------------------------------------------------------------
 

@@ -278,7 +278,7 @@ def square_(self: Tensor) -> Tensor:
 Tensor.__rtruediv__ = lambda self, other: reciprocal(self) * other
 Tensor.__rfloordiv__ = lambda self, other: NotImplemented if not isinstance(other, (int, float, np.generic)) else floor_divide(
     wrap(np.asarray(other).astype(dtypes.result_type(other.item() if isinstance(other, np.generic) else other, self.array))), self)
-Tensor.__rmod__ = lambda self, other: _remainder_of_number(self, other)
+Tensor.__rmod__ = lambda self, other: NotImplemented if isinstance(other, np.ndarray) else _remainder_of_number(self, other)
 Tensor.__rpow__ = lambda self, base: NotImplemented if not isinstance(base, (int, float, np.generic)) else _pow_base(
     self, base.item() if isinstance(base, np.generic) else base)
 

@@ -94,3 +94,16 @@ def operators_with_arrays(mg):
 def a_list_of_arrays_is_slow(mg):
     show(mg.tensor([np.array([1.0, 2.0]), np.array([3.0, 4.0])]))
     show(mg.tensor([np.array([1.0, 2.0])]))      # the warning is given once
+
+
+def arrays_of_a_tensor(mg):
+    """Each array is another object on the same memory."""
+    x = mg.tensor([3.0, 1.0, 2.0, 4.0])
+    array = x.numpy()
+    show(array is x.numpy(), np.shares_memory(array, x.numpy()))
+    array.shape = 2, 2
+    array[0, 1] = 7.0
+    show(array, x)
+    show(np.isnan(x), np.sqrt(x), np.greater(x, 1), attempt(lambda: np.ones(4) % x))
+    for wrong in (np.array([1, 2], dtype=">i4"), np.float64(1)):
+        show(attempt(lambda: mg.from_numpy(wrong)), attempt(lambda: mg.tensor(wrong)))
