@@ -19,9 +19,10 @@ import numpy as np
 from ..function import Op, watch
 from ..grad_mode import enable_grad, no_grad
 from ..graph import HookDict, RemovableHandle
+from ..inplace import check_overlap
 from ..nn.hooks import run_pre_hooks
 from ..nn.module import clear_gradients, typename
-from ..reasons import check
+from ..reasons import broadcasts_beyond, check, sizes_differ
 from ..storage import line_outside
 from ..tensor import Tensor, wrap
 
@@ -118,7 +119,11 @@ class Optimizer:
             for p in group["params"]:
                 if p._grad is not None:
                     grad = p._grad.array
-                    self._update(p, -grad if group["maximize"] else grad, group)
+                    check_overlap(p.array)
+                    try:
+                        self._update(p, -grad if group["maximize"] else grad, group)
+                    except ValueError as error:
+                        raise _misfit(grad, p, *self.state[p].values()) or error from None
                     p._storage.bump(line)
                     if watch.callback is not None:
                         with no_grad():
@@ -166,6 +171,19 @@ class Optimizer:
     def __repr__(self) -> str:
         groups = ["".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params") for group in self.param_groups]
         return f"{type(self).__name__} (" + "".join(f"\nParameter Group {i}\n{text}" for i, text in enumerate(groups)) + ")"
+
+
+def _misfit(grad: np.ndarray, param: Tensor, *remembered: Any) -> RuntimeError | None:
+    """PyTorch's error for a gradient that does not fit what is remembered of earlier ones, or its parameter."""
+    shapes = [t.array.shape for t in (*remembered, param) if isinstance(t, Tensor) and (t.ndim or t is param)]
+    shape = next((shape for shape in shapes if shape != grad.shape), None)
+    if shape is None:
+        return None
+    problem = sizes_differ(shape, grad.shape)
+    if problem is None:
+        whole = np.broadcast_shapes(shape, grad.shape)
+        problem = broadcasts_beyond(grad.shape if shape == whole else shape, whole)
+    return RuntimeError(problem)
 
 
 def step_(param, grad):

@@ -236,3 +236,24 @@ def cross_products_that_do_not_fit(mg):
     for shapes in [((2, 3), (4, 3)), ((2, 3), (1, 3)), ((2, 3), (3,)), ((2, 4), (2, 4))]:
         a, b = (mg.arange(12.0)[:mg.Size(shape).numel()].view(shape) for shape in shapes)
         show(attempt(lambda: mg.linalg.cross(a, b)), attempt(lambda: mg.cross(a, b, dim=-1)))
+
+
+def steps_that_do_not_fit(mg):
+    """The state of another model's optimizer, data that were exchanged, a parameter that repeats one number."""
+    optim = mg.optim
+    for make in [lambda p: optim.SGD(p, lr=0.5, momentum=0.5), lambda p: optim.Adam(p, lr=0.5), lambda p: optim.RMSprop(p, lr=0.5)]:
+        for old, new in [((2,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((1,), (3,)), ((3,), (1,))]:
+            saved, w = mg.ones(old, requires_grad=True), mg.ones(new, requires_grad=True)
+            saved.grad, w.grad = mg.ones(old), mg.ones(new)
+            first, second = make([saved]), make([w])
+            first.step()
+            second.load_state_dict(first.state_dict())
+            show(old, new, attempt(lambda: second.step()), w)
+        expanded = mg.ones(1).expand(3).requires_grad_()
+        expanded.grad = mg.ones(3)
+        show(attempt(lambda: make([expanded]).step()))
+    w = mg.ones(2, requires_grad=True)
+    w.grad = mg.ones(2)
+    for shape in [(3,), (2, 2), (1,)]:
+        w.data = mg.ones(shape)
+        show(attempt(lambda: optim.SGD([w], lr=0.5).step()))
