@@ -30,12 +30,13 @@ def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
         Ragged or non-numeric data, with PyTorch's texts.
     """
     if isinstance(data, (Tensor, np.ndarray, np.generic)):
-        array = np.array(getattr(data, "array", data))
+        data = getattr(data, "array", data)
+        array = arranged(np.array(data), data)
         if array.dtype.newbyteorder("=") not in dtypes.of_numpy:
             raise TypeError(f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
                             "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
                             "int16, int8, uint64, uint32, uint16, uint8, and bool.")
-        check(not any(stride < 0 for stride in getattr(data, "strides", ())), reasons.NEGATIVE_STRIDE, ValueError)
+        check(not any(stride < 0 for stride in data.strides), reasons.NEGATIVE_STRIDE, ValueError)
         check(array.dtype.isnative, "given numpy array has byte order different from the native byte order. Conversion between byte "
               "orders is currently not supported.", ValueError)
         # The one dtype object of its kind, not an equal one: operations compare with `is`.

@@ -149,7 +149,7 @@ def _node(operation: Op) -> str:
         if user is not None:
             value += f" if next_{list(operation.formulas).index(user)} is not None else None"
         text += f"saved_{i} = {value}\n"
-    if all(n in operation.output_of for n in operation.saved):
+    if all(n in operation.output_of for n in operation.saved) and not (operation.inplace and operation.saved):
         return text + f"if special.active:\n    node._saved = node._versions = (None,) * {len(operation.saved)}\n    node.finish()\n"
     return text + _save(operation) + "if special.active:\n    node.finish()\n"
 
@@ -173,7 +173,9 @@ def _outcome(operation: Op, array: str, result: str) -> str:
         text += f"node._attributes = {_tuple(_attribute(operation, n) for n in operation.attributes)}\n"
     results = {i: f"{result}[{operation.output_of[n]}]" if operation.several else result
                for i, n in enumerate(operation.saved) if n in operation.output_of}
-    if results:
+    if operation.inplace:
+        text += "".join(f"node.remember_result({i}, {made} if saved_hooks else alias({made}))\n" for i, made in results.items())
+    elif results:
         text += "if saved_hooks:\n" + "".join(f"    node.remember_result({i}, {made})\n" for i, made in results.items()) + "else:\n"
         for i, made in results.items():     # indices have no way back
             text += f"    saved_{i} = " + (f"{made}\n" if operation.saved[i] == "indices" else f"alias({made})\n")
@@ -306,5 +308,10 @@ def apply_source(operation: Op) -> str:
     if "tensors" in operation.formulas:
         text += "    if all(child is None for child in nodes):\n        return (None,) * len(nodes)\n"
         return text + f"    return formula_tensors({', '.join(operation.uses['tensors'])})\n"
-    calls = [f"formula_{arg}({', '.join(operation.uses[arg])})" for arg in operation.formulas]
-    return text + "    return {}\n".format(_tuple(f"{call} if nodes[{i}] is not None else None" for i, call in enumerate(calls)))
+    calls = {arg: f"formula_{arg}({', '.join(operation.uses[arg])}) if nodes[{i}] is not None else None"
+             for i, arg in enumerate(operation.formulas)}
+    if list(calls) == sorted(calls):
+        return text + f"    return {_tuple(calls.values())}\n"
+    # PyTorch's order, which decides in a graph of the backward pass what runs first.
+    text += "".join(f"    of_{arg} = {calls[arg]}\n" for arg in sorted(calls))
+    return text + f"    return {_tuple(f'of_{arg}' for arg in calls)}\n"

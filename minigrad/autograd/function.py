@@ -44,6 +44,9 @@ class FunctionCtx(Node):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
+    def __call__(self, *grads: Any) -> None:
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs for backward; a tensor kept in this way is freed and version-checked.
 

@@ -168,7 +168,8 @@ def _silu(self):
 
 
 def _silu_gradient(grad: Any, x: Any, gate: Any) -> Any:
-    return grad * gate * (1 + x * (1 - gate))
+    rest = 1 + x * (1 - gate)       # first, as in C++: it decides what runs first in a graph of the backward pass
+    return grad * gate * rest
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -103,8 +103,10 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                                f"{list(parameter.shape)} and normalized_shape = {list(shape)}")
-    check(tuple(input.shape[-len(shape):]) == shape, lambda: f"Given normalized_shape={list(shape)}, expected input "
-          f"with shape [*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
+    fits = tuple(input.shape[-len(shape):]) == shape
+    check(fits or weight is None or weight.dtype is input.dtype, "mixed dtype (CPU): all inputs must share same datatype.")
+    check(fits, lambda: f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
+          f"got input of size{list(input.shape)}")
     _check_types("LayerNormKernelImpl", input, weight, bias)
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 

@@ -82,9 +82,14 @@ def mul(self, other):
     return self * other
 
 
+def _times_negative(slope: Any, grad: Any) -> Any:
+    """``-grad * slope``: C++ works out what stands on the right first, which decides what runs first in a graph of the backward pass."""
+    return -grad * slope
+
+
 @op("__truediv__", "true_divide", tex=r"\frac{{{self}}}{{{other}}}", promote="float", inplace=True, number="DivBackward1",
     self=lambda grad, other: grad / other,
-    other=lambda grad, self, other: -grad * ((self / other) / other))
+    other=lambda grad, self, other: _times_negative((self / other) / other, grad))
 def div(self, other):
     """Elementwise quotient, broadcasting; of integers in the default floating-point type."""
     return self / other

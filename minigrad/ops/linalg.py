@@ -285,8 +285,13 @@ def _singular(matrices: np.ndarray) -> _LinAlgError:
     return _LinAlgError("linalg.inv: The inversion could not be completed because the input matrix is singular.")
 
 
+def _inverse_gradient(right: Any, inverse: Any) -> Any:
+    """``-inverse.T @ grad @ inverse.T``, from the right, as C++ works it out."""
+    return -matmul(transpose(inverse, -2, -1), right)
+
+
 @op(node="LinalgInvExBackward0", outputs=("inverse",), tex="{self}^{{-1}}",
-    self=lambda grad, inverse: -matmul(transpose(inverse, -2, -1), matmul(grad, transpose(inverse, -2, -1))))
+    self=lambda grad, inverse: _inverse_gradient(matmul(grad, transpose(inverse, -2, -1)), inverse))
 def inverse(self):
     """The inverse of a matrix, or of each of a stack of matrices."""
     check(self.ndim >= 2, "linalg.inv: The input tensor A must have at least 2 dimensions.")

@@ -471,8 +471,12 @@ def _var_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
     free = count_of(tuple(self.shape), dim) - (1 if correction is None else correction)
     if dim is None or not self.ndim:
         centre = mean(self)
-        return grad * where(self == centre, math.nan, math.inf) if free <= 0 else 2.0 / free * grad * (self - centre)
-    return (2.0 / free if free else math.inf) * restored(grad, dim, keepdim or self.ndim == 1) * (self - mean(self, dim, True))
+        if free <= 0:
+            return grad * where(self == centre, math.nan, math.inf)
+    else:
+        grad, centre = restored(grad, dim, keepdim or self.ndim == 1), mean(self, dim, True)
+    deviation = self - centre       # first, as in C++
+    return (2.0 / free if free else math.inf) * grad * deviation
 
 
 def _std_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
