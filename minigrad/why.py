@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .picture.program import is_accumulator, is_tensor, named_tensors, node_name
+from .picture.program import is_accumulator, is_tensor, named_tensors, node_name, nodes_of
 from .reasons import NO_GRAPH_NOTE, RULES, Facts, check, explain
 
 __all__ = ["Line", "Why", "explained", "facts", "lines_of", "name_the_cause", "notebook_lines", "why"]
@@ -278,16 +278,7 @@ def _is_input(tensor: Any, node: Any) -> bool:
 
 def _reaches(root: Any, tensor: Any) -> bool:
     """Whether the recorded graph leads from `root` to `tensor`."""
-    nodes = [root.grad_fn] if root.grad_fn is not None else []
-    seen = set(nodes)
-    for node in nodes:                                       # grows while it is walked
-        if node is tensor.grad_fn or is_accumulator(node) and node.variable is tensor:
-            return True
-        for child, _ in node.next_functions:
-            if child is not None and child not in seen:
-                seen.add(child)
-                nodes.append(child)
-    return root is tensor
+    return root is tensor or any(node is tensor.grad_fn or is_accumulator(node) and node.variable is tensor for node in nodes_of(root))
 
 
 def _last(lines: list[Line], fits: Any) -> Line | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .program import Call, is_accumulator, is_tensor
+from .program import Call, is_accumulator, is_tensor, nodes_of
 from .recorder import Recorder
 
 _last: list[Recorder] = []          # what ``with record():`` watched last
@@ -79,17 +79,8 @@ def audit(net: Any, loss: Any) -> Audit:
 
 def _reached(loss: Any) -> set[int]:
     """The leaves (by id) that a backward pass from here reaches."""
-    nodes = dict.fromkeys([loss.grad_fn] if loss.grad_fn is not None else [])
-    leaves = {id(loss)} if loss.requires_grad and loss.grad_fn is None else set()
-    stack = list(nodes)
-    while stack:
-        for child, _ in stack.pop().next_functions:
-            if child is not None and child not in nodes:
-                nodes[child] = None
-                stack.append(child)
-                if is_accumulator(child):
-                    leaves.add(id(child.variable))
-    return leaves
+    return ({id(node.variable) for node in nodes_of(loss) if is_accumulator(node)}
+            | ({id(loss)} if loss.requires_grad and loss.grad_fn is None else set()))
 
 
 def _why(name: str, parameter: Any, loss: Any, recorder: Recorder | None) -> Finding:

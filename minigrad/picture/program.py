@@ -225,6 +225,18 @@ def is_accumulator(node: Any) -> bool:
     return hasattr(node, "variable")
 
 
+def nodes_of(tensor: Any) -> Iterator[Any]:
+    """The nodes of the graph that a tensor remembers, each once."""
+    nodes = [tensor.grad_fn] if tensor.grad_fn is not None else []
+    seen = set(nodes)
+    for node in nodes:                                       # grows while it is walked
+        yield node
+        for child, _ in node.next_functions:
+            if child is not None and child not in seen:
+                seen.add(child)
+                nodes.append(child)
+
+
 def node_name(node: Any) -> str:
     return node.name().rpartition("::")[2]
 
