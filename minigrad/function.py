@@ -68,13 +68,15 @@ keep_quiet()
 class _Watch:
     """The one observer of operations; None costs a test per operation."""
 
-    callback: Callable | None = None
+    def __init__(self) -> None:
+        self.callback: Callable | None = None       # of the object, not of its class, which would be looked up anew each time
 
 
 class _Formula:
     """Is a backward formula running on Tensors? Its numbers then make nodes of their own, as C++'s do: MulBackward1."""
 
-    running = False
+    def __init__(self) -> None:
+        self.running = False
 
 
 watch, formula = _Watch(), _Formula()

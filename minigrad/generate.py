@@ -206,7 +206,8 @@ WRAP = """\
 result = new(Tensor)
 result.array = array
 result._store = result._node = result._view = None
-result._requires_grad = result._inference = False
+result._requires_grad = False
+result._inference = recording is None
 result._output_nr = 0
 """
 
@@ -242,8 +243,7 @@ def forward_source(operation: Op, reject: str | None = None) -> str:
         parts = [arguments, "recording = state.recording", "if recording:", indent(_next(operation) + node, "    "),
                  *parts[1:], "if recording:",
                  indent(check + ("attach(result, node)\n" if operation.several else "result._requires_grad = True\nresult._node = node\n")
-                        + _outcome(operation, "array", "result"), "    "),
-                 "elif recording is None:\n    result._inference = True" if inline else ""]
+                        + _outcome(operation, "array", "result"), "    ")]
     recorded = "bool(recording)" if operation.formulas else "False"
     return _function(operation, entry, _kinds(operation), *parts, _observe(operation, outputs, recorded), "return result")
 

@@ -300,16 +300,17 @@ class AccumulateGrad(Node):
 class _Anomaly:
     """Anomaly mode: nodes keep the traceback of their forward call, backward looks for NaN."""
 
-    enabled = False
-    check_nan = True
-    running: Node | None = None     # the node whose backward pass is being recorded: what induces a new node
+    def __init__(self) -> None:
+        self.enabled, self.check_nan = False, True
+        self.running: Node | None = None        # the node whose backward pass is being recorded: what induces a new node
 
 
 class _Special:
     """Whether a new node has more to do than usual: one test for every mode that is off nearly always."""
 
-    active = False
-    exchanged = False       # was some tensor's .data exchanged for one of another shape or dtype? Gradients are no more sure to be alike
+    def __init__(self) -> None:
+        self.active = False
+        self.exchanged = False      # was a tensor's .data exchanged for one of another shape or dtype? Then no gradient is sure to be alike
 
     def update(self) -> None:
         self.active = bool(saved_hooks or anomaly.enabled)
