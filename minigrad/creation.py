@@ -18,7 +18,7 @@ from .strides import arranged
 from .tensor import Tensor, wrap
 
 __all__ = ["tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like",
-           "full_like", "arange", "linspace", "logspace", "eye", "scalar_tensor"]
+           "full_like", "arange", "range", "linspace", "logspace", "eye", "scalar_tensor"]
 
 
 def to_array(data: Any, dtype: np.dtype | None = None) -> np.ndarray:
@@ -235,10 +235,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     """Numbers from `start` (0) up to but not including `end`, `step` apart; integers if all three are."""
     if end is None:
         start, end = 0, start
-    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
-    check(step != 0, "step must be nonzero")
-    check(math.isfinite(start) and math.isfinite(end), lambda: f"unsupported range: {start:g} -> {end:g}")
-    check(not (end - start) / step < 0, "upper bound and lower bound inconsistent with step sign")
+    start, end, step = _bounds(start, end, step)
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     d = pick_dtype(dtype, device) if dtype is not None or not whole else np.dtype(np.int64)
     dtypes.refuse(d, "b", "arange_cpu")
@@ -254,6 +251,24 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         first = np.where(i < i.size - i.size % (2 * length), i - i % length, i)
         return finish(_fused(_fused(start, step, first).astype(d), step, i - first).astype(d), requires_grad)
     return finish((start + i * step).astype(d), requires_grad)
+
+
+def range(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Numbers from `start` to `end`, both included, `step` apart: deprecated, say `arange`."""
+    warnings.warn(reasons.RANGE, stacklevel=3)
+    start, end, step = _bounds(start, end, step)
+    d = pick_dtype(dtype, device)
+    dtypes.refuse(d, "b", "range_cpu")
+    return finish((start + np.arange(math.floor((end - start) / step) + 1) * step).astype(d), requires_grad)
+
+
+def _bounds(start: Any, end: Any, step: Any) -> tuple[float, float, float]:
+    """Where a range begins, ends and how it goes on: numbers or tensors of one."""
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    check(step != 0, "step must be nonzero")
+    check(math.isfinite(start) and math.isfinite(end), lambda: f"unsupported range: {start:g} -> {end:g}")
+    check(not (end - start) / step < 0, "upper bound and lower bound inconsistent with step sign")
+    return start, end, step
 
 
 def _fused(start: Any, step: float, i: np.ndarray) -> np.ndarray:

@@ -198,6 +198,9 @@ DEEPCOPY = (
 COPY_CONSTRUCT = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
     "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor).")
+RANGE = (
+    "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+    "builtin. Instead, use torch.arange, which produces values in [start, end).")
 LIST_OF_ARRAYS = (
     "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
     "numpy.ndarray with numpy.array() before converting to a tensor.")

@@ -45,6 +45,8 @@ BY_HAND = {
     "mg.nn.functional.nll_loss": ["nll_loss_nd(Tensor input, Tensor target, Tensor? weight=None)"],
     "mg.tensor": ["tensor(PyObject* data, *, ScalarType dtype=None, Device? device=None, bool pin_memory=False, "
                   "bool requires_grad=False, DimnameList? names=None)"],
+    "mg.range": ["range(Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, ScalarType? dtype=None, Layout? layout=None, "
+                 "Device? device=None, bool? pin_memory=False, bool? requires_grad=False)"],
     "mg.as_tensor": ["as_tensor(PyObject* data, *, ScalarType dtype=None, Device? device=None)"],
     "mg.Tensor.requires_grad_": ["requires_grad_(bool requires_grad=True)"],
     "mg.Tensor.contiguous": ["contiguous(*, MemoryFormat memory_format=contiguous_format)"],

@@ -114,3 +114,10 @@ def ranges_near_zero(mg):
         show(mg.arange(0, 7, 1 / 3, dtype=dtype)[15] - 5)
     print(mg.linspace(-1, 1, 21))
     print(mg.arange(-1, 1, 0.1))
+
+
+def range_with_its_end(mg):
+    show(mg.range(0, 3), mg.range(0, 3, requires_grad=True), mg.range(1, 2, 0.3), mg.range(3, 0, -1), mg.range(0.5, 3.2), mg.range(2, 2),
+         mg.range(1, 5, 2, dtype=mg.int32))
+    for wrong in ((3,), (0, 3, 0), (3, 0), (0, float("inf")), (), ("a",), (0, 3, 1, 2)):
+        show(attempt(lambda: mg.range(*wrong)))
