@@ -463,9 +463,10 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     check(self.ndim > 1, "dimensions must larger than 1")
     check(self.ndim == 2 or len({*self.shape}) == 1, "all dimensions of input must be of equal length")
     step, size = builtins.sum(self.stride()), builtins.min(self.shape)
-    self.as_strided((size,), (step,)).fill_(fill_value)
     rows, columns = self.shape[:2]
-    if wrap and self.ndim == 2 and rows > columns + 1:
+    anew = bool(wrap) and self.ndim == 2 and rows > columns + 1
+    self.as_strided((size,), (step,)).fill_(fill_value)
+    if anew:
         more = -(-self.numel() // (columns + 1)) - size
         self.as_strided((more,), (step,), self.storage_offset() + self.stride(0) * (columns + 1)).fill_(fill_value)
     return self
