@@ -274,9 +274,10 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if anomaly.enabled:
                 anomaly.running = node
             outs = node.apply(grad, create_graph, nodes)
-            if hooks is not None and hooks.post:
+            if create_graph or hooks is not None and hooks.post:        # in a graph it shows that all are made to fit before one is added
                 outs = [out if out is None or child is None else fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
+            if hooks is not None and hooks.post:
                 outs = _run_posthooks(hooks, outs, grads, wrap, create_graph)
             only = None         # the one node that became ready: it need not go through the heap if it is next anyway
             alike, shape, dtype, place = node.alike and hooks is None and not special.exchanged, node.shape, node.dtype, -1

@@ -145,7 +145,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 
 @op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",), linear=True,
-    self=lambda grad, grad_output, self: grad * grad_output * (elementwise.sigmoid(self) - 1) * elementwise.sigmoid(self))
+    self=lambda grad, grad_output, self: (lambda grad, gate: grad * (gate - 1) * gate)(grad * grad_output, elementwise.sigmoid(self)))
 def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
     return grad_output * np.where(self < 0, self.dtype.type(1), buffer) / (1 + buffer)
 

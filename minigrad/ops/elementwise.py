@@ -348,7 +348,7 @@ def _tanh_backward(grad_output, output):
 
 
 @op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True, linear=True,
-    output=lambda grad, grad_output, output: grad * grad_output * (-2 * output + 1))
+    output=lambda grad, grad_output, output: (lambda slope: grad * grad_output * slope)(-2 * output + 1))
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
     return grad_output * (1 - output) * output

@@ -622,9 +622,14 @@ def _softmax(self, dim):
     return out / np.add.reduce(out, axis=axis, keepdims=True)
 
 
+def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int) -> Any:
+    last = grad_output * sum(output * grad, (dim,), True)       # from the right, as in C++
+    middle = sum(output * grad_output, (dim,), True) * grad
+    return grad_output * grad - middle - last
+
+
 @op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True, linear=True,
-    output=lambda grad, grad_output, output, dim: grad * grad_output
-    - (sum(output * grad, (dim,), True) * grad_output + grad * sum(grad_output * output, (dim,), True)))
+    output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))
 def _softmax_backward_data(grad_output, output, dim):
     product = grad_output * output
     return product - output * np.add.reduce(product, axis=dim if output.ndim else (), keepdims=True)
@@ -642,7 +647,7 @@ def _log_softmax(self, dim):
 
 @op(tex=r"{grad_output} - e^{{{output}}} \sum {grad_output}",
     grad_output=lambda grad, output, dim: grad - sum(grad * exp(output), (dim,), True),
-    output=lambda grad, grad_output, output, dim: -sum(grad_output, (dim,), True) * exp(output) * grad)
+    output=lambda grad, grad_output, output, dim: (lambda slope: -sum(grad_output, (dim,), True) * slope * grad)(exp(output)))
 def _log_softmax_backward_data(grad_output, output, dim):
     return grad_output - np.exp(output) * np.add.reduce(grad_output, axis=dim if output.ndim else (), keepdims=True)
 
