@@ -47,6 +47,7 @@ _REQUEST = (" File an issue at https://github.com/pytorch/pytorch if you do requ
         _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
 def _leaky_relu(self, negative_slope=0.01):
     """The tensor itself where it is positive, else `negative_slope` times it."""
+    refuse(self, "biu", "leaky_relu_cpu")
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
@@ -70,6 +71,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         grad * where(result <= 0, (result + _invertible(alpha, "elu") * scale) * input_scale, scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
     """The tensor itself where it is positive, else an exponential that ends at -`alpha`."""
+    refuse(self, "biu", "elu_cpu")
     curve = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     return np.where(self < 0, curve, self * self.dtype.type(scale))
 
@@ -102,6 +104,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 @op(inplace=True, self=lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val))
 def _hardtanh(self, min_val=-1.0, max_val=1.0):
     """Limited to [min_val, max_val]."""
+    check(self.dtype.kind != "b", "Bool inputs not supported for hardtanh")
+    check(self.dtype.kind != "u" or min_val >= 0, "cannot do hardtanh on an unsigned type with negative limits")
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
@@ -130,6 +134,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 @op(self=lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold))
 def _softplus(self, beta, threshold):
+    refuse(self, "biu", "softplus_cpu")
     return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
 
 
@@ -153,7 +158,7 @@ def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
 @op(node="LogSigmoidBackward0", tex=r"\ln \sigma({self})", self=_log_sigmoid_backward)
 def _logsigmoid(self, buffer: Tensor):
     refuse(self, "biu", "log_sigmoid_cpu")
-    return np.ascontiguousarray(np.minimum(self, 0) - np.log1p(buffer))
+    return np.asarray(np.minimum(self, 0) - np.log1p(buffer), order="C")
 
 
 def logsigmoid(input: Any) -> Any:
@@ -164,6 +169,7 @@ def logsigmoid(input: Any) -> Any:
 @op(inplace=True, tex=r"{self} \sigma({self})",
     self=lambda grad, self: _silu_gradient(grad, self, elementwise.sigmoid(self)))
 def _silu(self):
+    refuse(self, "biu", "silu_cpu")
     return self / (1 + np.exp(-self))
 
 
@@ -195,6 +201,7 @@ def _gelu_bend(x: Any, approximate: str) -> Any:
 
 @op(self=lambda grad, self, approximate: _gelu_backward(grad, self, approximate))
 def _gelu(self, approximate):
+    refuse(self, "biu", "GeluKernelImpl")
     return self * _gate(self, approximate)[0]
 
 
@@ -216,6 +223,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 @op(tex="{self}[{self} > {threshold}]", self=elementwise._threshold_backward)
 def _threshold(self, threshold, value):
+    refuse(self, "b", "threshold_cpu")
     return np.where(self <= threshold, self.dtype.type(value), self)        # NaN stays
 
 

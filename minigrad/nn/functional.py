@@ -118,8 +118,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if not training or p == 0 or not input.array.size:
         return input
     dtype = input.array.dtype
-    if dtype.kind != "f":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.scalar_type}")
+    check(dtype.kind == "f" or p == 1, lambda: f"result type Float can't be cast to the desired output type {input.dtype.scalar_type}")
     if p == 1:
         noise = np.zeros((), dtype)
     else:

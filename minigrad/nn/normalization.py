@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtype import refuse
 from ..function import Operand, op
 from ..ops import reductions, views
 from ..ops.elementwise import rsqrt
@@ -56,6 +57,15 @@ def _affine(normed: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | No
     return np.ascontiguousarray(normed if bias is None else normed + bias)
 
 
+def _check_first_type(input: Tensor, *parameters: Tensor | None) -> list:
+    """Refuse a first parameter of another type than the input's; return the types of all."""
+    types = [p.dtype for p in parameters if p is not None]
+    check(not types or types[0] is input.dtype, lambda: "mixed dtype (CPU): " + (
+        "all inputs must share same datatype." if {t.scalar_type for t in types} == {"Float"} else
+        "expect parameter to have scalar type of Float"))
+    return types
+
+
 def _check_types(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
     """Refuse what is not floating point, and parameters of another type than the input's.
 
@@ -64,16 +74,9 @@ def _check_types(kernel: str, input: Tensor, *parameters: Tensor | None) -> None
     NotImplementedError, RuntimeError
         With PyTorch's texts: which one depends on whether already the first parameter differs.
     """
-    if not input.is_floating_point():
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_type}'")
-    types = [p.dtype for p in parameters if p is not None]
-    other = next((t for t in types if t is not input.dtype), None)
-    if other is None:
-        return
-    if types[0] is input.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_type} but found {other.scalar_type}")
-    raise RuntimeError("mixed dtype (CPU): " + ("all inputs must share same datatype." if {t.scalar_type for t in types} == {"Float"}
-                                                else "expect parameter to have scalar type of Float"))
+    refuse(input.array, "biu", kernel)
+    other = next((t for t in _check_first_type(input, *parameters) if t is not input.dtype), None)
+    check(other is None, lambda: f"expected scalar type {input.dtype.scalar_type} but found {other.scalar_type}")
 
 
 @op(tex=r"\operatorname{{layer\_norm}}({input})", saves=("result1", "result2", "weight", "bias"),
@@ -99,14 +102,13 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     shape = tuple(normalized_shape)
     check(shape, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
           "got normalized_shape = []")
+    _check_first_type(input, weight, bias)
     for name, parameter in {"weight": weight, "bias": bias}.items():
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                                f"{list(parameter.shape)} and normalized_shape = {list(shape)}")
-    fits = tuple(input.shape[-len(shape):]) == shape
-    check(fits or weight is None or weight.dtype is input.dtype, "mixed dtype (CPU): all inputs must share same datatype.")
-    check(fits, lambda: f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
-          f"got input of size{list(input.shape)}")
+    check(tuple(input.shape[-len(shape):]) == shape, lambda: f"Given normalized_shape={list(shape)}, expected input with shape [*, "
+          f"{', '.join(map(str, shape))}], but got input of size{list(input.shape)}")
     _check_types("LayerNormKernelImpl", input, weight, bias)
     return _native_layer_norm(input, weight, bias, shape, eps, *map(wrap, _statistics(input.array, _last(shape), eps)))
 

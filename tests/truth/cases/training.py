@@ -257,3 +257,19 @@ def steps_that_do_not_fit(mg):
     for shape in [(3,), (2, 2), (1,)]:
         w.data = mg.ones(shape)
         show(attempt(lambda: optim.SGD([w], lr=0.5).step()))
+
+
+def layers_of_types(mg):
+    """Whole numbers, masks and float64 in layers and activations that know float32 only, and a tensor without dimensions."""
+    F, nn = mg.nn.functional, mg.nn
+    inputs = [mg.arange(6).view(2, 3), mg.tensor([[True, False, True]]), mg.ones(2, 3, dtype=mg.uint8),
+              mg.ones(2, 3).double(), mg.tensor(1.5)]
+    functions = [F.relu, F.relu6, F.leaky_relu, F.elu, F.selu, F.gelu, F.silu, F.softplus, F.softsign, F.hardtanh, F.sigmoid, F.tanh,
+                 lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1), lambda x: F.threshold(x, 0, 1),
+                 lambda x: F.dropout(x, 1.0), lambda x: F.hardtanh(x, 0, 1), lambda x: F.elu(x.clone(), inplace=True),
+                 nn.LayerNorm(3), nn.LayerNorm(2),
+                 nn.LayerNorm(3, elementwise_affine=False), nn.BatchNorm1d(3), nn.LayerNorm(2).double()]
+    for i, function in enumerate(functions):
+        results = [attempt(lambda: function(x)) for x in inputs]
+        show(i, *[result if isinstance(result, Exception) else (result.dtype, result.shape) for result in results])
+    show(F.logsigmoid(mg.tensor(1.5)))
