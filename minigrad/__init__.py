@@ -26,5 +26,7 @@ globals().update({name: getattr(module, name) for module in (creation, random, s
 arguments.install({"": _sys.modules[__name__], "Tensor": Tensor, "nn.functional": nn.functional, "linalg": linalg},
                   {"Tensor": Tensor, "torch.Generator": random.Generator, "torch.memory_format": memory_format})
 
+newaxis = None
+
 __all__ = [name for name, value in globals().items() if not name.startswith("_")
            and (name in ("autograd", "linalg", "nn", "optim", "random") or not isinstance(value, type(_sys)))]

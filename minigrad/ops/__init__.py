@@ -26,7 +26,7 @@ def _publish() -> None:
                 if name in known:
                     PUBLIC.setdefault(name, function)
     for name in known:
-        if name.endswith("_") and hasattr(Tensor, name):      # relu_(x) is x.relu_()
+        if "." not in name and hasattr(Tensor, name):      # relu_(x) is x.relu_()
             PUBLIC.setdefault(name, getattr(Tensor, name))
 
 

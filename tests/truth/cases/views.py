@@ -545,6 +545,7 @@ def in_place_functions(mg):
         z = write(y, *rest)
         show(z, z is y, z.grad_fn)
     show(attempt(lambda: mg.relu_(x)), attempt(lambda: mg.exp_(3)), attempt(mg.exp_))
+    show(mg.is_inference(x), mg.is_complex(x), x[:, mg.newaxis].shape, attempt(lambda: mg.is_complex(3)))
 
 
 def hooks_of_a_tensor_as_they_lie(mg):
