@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+import webbrowser
 from pathlib import Path
 from urllib.parse import quote
 
@@ -313,7 +314,8 @@ def reset(names: list) -> int:
     With all of them go the answers to their questions: the next class begins anew.
     """
     folder = work_folder()
-    chosen = [path for path in lesson_files() if not names or any(path.name.startswith(name) for name in names)]
+    numbers = [name.zfill(2) for name in names]         # of lesson 3 either "3" or "03"
+    chosen = [path for path in lesson_files() if not names or any(path.name.startswith(number) for number in numbers)]
     if not chosen:
         raise Trouble(f"No lesson begins with {' or '.join(names)}.", f"{COMMAND} reset 03   (or another lesson's number)")
     kept = folder / "kept" / time.strftime("%Y-%m-%d")
@@ -335,6 +337,19 @@ def reset(names: list) -> int:
     return 0
 
 
+# In the environment: sign the notebooks named, and say where a JupyterLab has this folder open.
+TRUST = """
+import sys
+from jupyter_server.serverapp import list_running_servers
+from nbformat.sign import TrustNotebookApp
+
+for server in list_running_servers():
+    if server["root_dir"] == sys.argv[1]:
+        print(f"{server['url']}lab/tree/{sys.argv[2]}?token={server['token']}")
+TrustNotebookApp.launch_instance(sys.argv[3:])
+"""
+
+
 def lessons(folder: Path = NOTEBOOKS) -> list:
     """Return a folder's notebooks in their order."""
     return sorted(folder.glob("*.ipynb"))
@@ -353,15 +368,20 @@ def open_lessons(browser: bool, originals: bool = False) -> int:
             raise Trouble(f"Your copy of the lessons cannot be written: {error}",
                           f"set the environment variable MINIGRAD_NOTEBOOKS to a folder of your own, then {COMMAND}") from error
     found = lessons(folder)
+    first = found[0] if found else folder
     every = [str(folder / path) for path in lesson_files() if path.suffix == ".ipynb"]
     if every:                               # by name: the shell's * is not expanded on Windows
-        trust = "from nbformat.sign import TrustNotebookApp; TrustNotebookApp.launch_instance()"
-        trusted = subprocess.run([str(PYTHON), "-c", trust, *every], env=environment(), check=False,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        trusted = subprocess.run([str(PYTHON), "-c", TRUST, str(folder), quote(first.name), *every], env=environment(), check=False,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if trusted.returncode:
             print("The lessons could not be marked as trusted; run their cells and all is as it should be.\n"
                   + trusted.stderr.decode("utf-8", "replace")[-500:], file=sys.stderr)
-    first = found[0] if found else folder
+        address = next((line for line in trusted.stdout.decode("utf-8", "replace").splitlines() if line.startswith("http")), None)
+        if address:
+            print(f"JupyterLab has these lessons open already: {address}\nTo stop it, press Ctrl-C twice where it was started.")
+            if browser:
+                webbrowser.open(address)
+            return 0
     print(f"Opening {first.name} in JupyterLab; your own copy of the lessons is {folder}. To stop it, press Ctrl-C here twice.\n"
           '"Kernel is running over TCP without encryption" is harmless: all of it stays on this computer.', flush=True)
     command = [PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", "--log-level=WARN"]

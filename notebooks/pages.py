@@ -132,6 +132,7 @@ def main(folder: Path) -> None:
     """Write every page into a folder, in the order in which the originals lie."""
     exporter = HTMLExporter(raw_template=TEMPLATE)
     dark = exporter.environment.loader.get_source(exporter.environment, "static/theme-dark.css")[0]
+    print("Writing the pages: half a minute or less.", flush=True)
     for path in sorted(NOTEBOOKS.rglob("*")):
         place = folder / path.relative_to(NOTEBOOKS)
         place.parent.mkdir(parents=True, exist_ok=True)

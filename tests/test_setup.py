@@ -51,7 +51,7 @@ def on_windows(tmp_path, monkeypatch):
     class Process:
         """Ends well at once; making an environment makes its Python."""
 
-        stdout, returncode = ["Collecting numpy\n"], 0
+        stdout, returncode, stderr, answer = ["Collecting numpy\n"], 0, b"", b"Signing notebook: 00_first.ipynb\n"
 
         def __init__(self, command, shell=False, **_):
             commands.append([str(part) for part in command])
@@ -69,11 +69,14 @@ def on_windows(tmp_path, monkeypatch):
         poll, kill = wait, wait
 
     monkeypatch.setattr(start.subprocess, "Popen", Process)
-    monkeypatch.setattr(start.subprocess, "run", Process)
+    class Run(Process):
+        stdout = Process.answer
+
+    monkeypatch.setattr(start.subprocess, "run", Run)
     return start, commands
 
 
-def test_it_works_on_windows(on_windows, capsys):
+def test_it_works_on_windows(on_windows, monkeypatch, capsys):
     start, commands = on_windows
     (start.NOTEBOOKS / "teacher").mkdir()
     (start.NOTEBOOKS / "teacher/class.ipynb").write_text("{}", encoding="utf-8")
@@ -84,15 +87,22 @@ def test_it_works_on_windows(on_windows, capsys):
     assert venv == [sys.executable, "-m", "venv", "--clear", str(folder)]
     assert pip[1:4] == ["-m", "pip", "install"]
     mine = start.ROOT / "my_notebooks"
-    assert trust[3:] == [str(mine / "00_first.ipynb"), str(mine / "teacher/class.ipynb")]      # by name: no shell expands a star
+    assert trust[3:5] == [str(mine), "00_first.ipynb"]
+    assert trust[5:] == [str(mine / "00_first.ipynb"), str(mine / "teacher/class.ipynb")]      # by name: no shell expands a star
     assert "--allow-root" not in lab
     assert f"--LabApp.workspaces_dir={start.ROOT / 'my_notebooks/.workspaces'}" in lab      # other projects' tabs stay theirs
     assert start.environment()["PATH"].startswith(str(folder / "Scripts") + ";")
     commands.clear()
     assert start.main(["--no-browser"]) == 0
     assert [command[2] for command in commands] == ["import sys; sys.exit(sys.version_info < (3, 11))",
-                                                    "from nbformat.sign import TrustNotebookApp; TrustNotebookApp.launch_instance()",
-                                                    "jupyterlab"]
+                                                    start.TRUST, "jupyterlab"]
+    commands.clear()
+    monkeypatch.setattr(start.subprocess.run, "stdout", b"http://localhost:8888/lab/tree/00_first.ipynb?token=a\nSigning notebook: 00\n")
+    opened = []
+    monkeypatch.setattr(start.webbrowser, "open", opened.append)
+    assert start.main([]) == start.main(["--no-browser"]) == 0          # a second time: no second server
+    assert "jupyterlab" not in [command[2] for command in commands]
+    assert opened == ["http://localhost:8888/lab/tree/00_first.ipynb?token=a"] and "open already: http" in capsys.readouterr().out
     assert start.main(["reset", "7"]) == 1
     assert "py notebooks reset 03" in capsys.readouterr().err
 
@@ -308,7 +318,7 @@ def test_a_reset_gives_fresh_copies_and_loses_nothing(start, lessons, capsys):
 def test_one_lesson_can_be_reset_alone(start, lessons):
     for name in ("00_first.ipynb", "01_second.ipynb"):
         (lessons / name).write_text("worked in", encoding="utf-8")
-    assert start.main(["reset", "01"]) == 0
+    assert start.main(["reset", "1"]) == 0
     assert inside(lessons)["00_first.ipynb"] == "worked in"
     assert inside(lessons)["01_second.ipynb"] == "second"
 
