@@ -499,8 +499,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         (-self if pos_weight is None else activations.logsigmoid(-self) - activations.logsigmoid(self) * pos_weight) * grad, weight),
         target, reduction))
 def _binary_cross_entropy_with_logits(self, target, weight: Operand, pos_weight: Operand, reduction):
-    _check_cast(self, target)
     refuse(self, "biu", "log_sigmoid_cpu")
+    elementwise._no_bool(target, target)
+    _check_cast(self, target)
     if pos_weight is not None:
         pos_weight = promote(self, pos_weight)[1]      # a 0-d float64 weight does not make float32 losses float64
     shrink = np.logaddexp(-self, self.dtype.type(0))

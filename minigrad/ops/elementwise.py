@@ -560,7 +560,11 @@ def _halved_at_ties(grad: Any, a: Any, b: Any) -> Any:
     return where(a == b, grad / 2, grad)
 
 
-@op(promote="same", inplace=True, **underivable("aten::heaviside", "self", "values"))
+def _of_one_type(self: Any, values: Any) -> None:
+    check(self.dtype == values.dtype, "heaviside is not yet implemented for tensors with different dtypes.")
+
+
+@op(promote="same", inplace=True, check=_of_one_type, **underivable("aten::heaviside", "self", "values"))
 def heaviside(self, values: Tensor):
     """0 below 0, 1 above, and at 0 what `values` says."""
     return np.where(self == 0, values, (self > 0).astype(self.dtype))

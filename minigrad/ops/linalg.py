@@ -323,6 +323,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
         check(dims <= min(a.ndim, b.ndim), f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         dims = (range(-dims, 0), range(dims))
     check(len(dims[0]) == len(dims[1]), "both dimension lists should have same length")
+    check(a.dtype is b.dtype, "both inputs should have same dtype")
     left, right = ([check_dim(d, x.ndim) for d in ds] for x, ds in zip((a, b), dims))
     for d, e in zip(*dims):
         if a.shape[d] != b.shape[e] and 1 in (a.shape[d], b.shape[e]):      # a size of 1 stands for any other
@@ -344,6 +345,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 def trace(self):
     """The sum of a matrix's diagonal."""
     check(self.ndim == 2, lambda: f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    refuse(self, "b", "trace")
     return np.add.reduce(self.diagonal(), dtype=np.int64 if self.dtype.kind in "biu" else None)
 
 

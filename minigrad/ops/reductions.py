@@ -15,7 +15,7 @@ from ..function import PUBLIC, op
 from ..reasons import NO_FREEDOM, check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import isfinite, isnan, logical_not, masked_fill, where, zeros_of
-from .elementwise import abs, exp, log, maximum, minimum, pow, sgn
+from .elementwise import _no_bool, abs, exp, log, maximum, minimum, pow, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
 from .rearranging import flip
@@ -574,11 +574,14 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
-@op(tex=r"\lVert {self} - {other} \rVert_{{{p}}}",
+@op(tex=r"\lVert {self} - {other} \rVert_{{{p}}}", promote="same", check=_no_bool,
     self=lambda grad, self, other, p, result: _norm_gradient(grad, self - other, p, None, False, result),
     other=lambda grad, self, other, p, result: -_norm_gradient(grad, self - other, p, None, False, result))
 def dist(self, other: Tensor, p=2):
     """The p-norm of the difference."""
+    _no_bool(self, other)
+    check(self.dtype.kind == "f", lambda: "norm(): input dtype should be either floating point or complex. "
+          f"Got {scalar_type(self)} instead.")
     return _vector_norm(self - other, p, None, False)
 
 

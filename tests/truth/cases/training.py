@@ -273,3 +273,14 @@ def layers_of_types(mg):
         results = [attempt(lambda: function(x)) for x in inputs]
         show(i, *[result if isinstance(result, Exception) else (result.dtype, result.shape) for result in results])
     show(F.logsigmoid(mg.tensor(1.5)))
+
+
+def types_that_do_not_meet(mg):
+    """Distances, steps and sums of products of tensors of two types; a mask as a target."""
+    types = [mg.float32, mg.float64, mg.int64, mg.bool]
+    for a in types:
+        for b in types:
+            x, y = mg.tensor([1, 0, 1]).to(a), mg.tensor([1, 1, 0]).to(b)
+            show(*[attempt(f) for f in (lambda: mg.dist(x, y), lambda: mg.heaviside(x, y), lambda: mg.tensordot(x, y, 1),
+                                        lambda: mg.nn.functional.binary_cross_entropy_with_logits(x, y), lambda: mg.einsum("i,i->", x, y))])
+    show(attempt(lambda: mg.eye(2).bool().trace()))
