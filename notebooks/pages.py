@@ -3,8 +3,8 @@
     python3 notebooks pages         # writes my_notebooks/pages
 
 Each page shows what its notebook stores, light or dark as the system is; what a question hides unfolds below it. Nothing can be pressed
-there, so the lessons say in ``<!-- live -->what to press<!-- page: what to read -->`` what stands on a page instead. *As slides* at the
-top shows the same page large, a section, a question or a lab at a time; page up and down (or a presenter's clicker) turn the slides.
+there: a cell's metadata say under ``page`` which words are others on a page ("press … Reveal" is all from one to the other). *As slides*
+at the top shows the same page large, a section, a question or a lab at a time; page up and down (or a clicker) turn the slides.
 """
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from minigrad.lab.mathml import mathml
 NOTEBOOKS = Path(__file__).resolve().parent
 LINK = re.compile(r"(\]\((?!\w+:)[^)#]+)\.(?:ipynb|md)\b")
 FOLD = "<details><summary>For readers only"          # what a question reveals, for GitHub: a page has it from the question itself
-LIVE = re.compile(r"<!-- live -->.*?<!-- page: ?(.*?) ?-->", re.DOTALL)
 PRESSED = re.compile(r"<p><em>Run the cell[^<]*</em></p>")          # of a question and a lab
 STILL = "\n\n*(Switches and slider are live in JupyterLab. A page shows the lab as it starts; think the tasks through.)*"
 FORMULA = re.compile(r"\$\$([^$]+)\$\$")
@@ -106,7 +105,12 @@ def prepare(notebook: NotebookNode) -> NotebookNode:
     """Say where slides begin and what a gate reveals; let links lead to pages, and browsers draw the formulas."""
     for cell, after in zip(notebook.cells, [*notebook.cells[1:], NotebookNode(source="")], strict=True):
         if cell.cell_type == "markdown":
-            cell.source = LIVE.sub(r"\1", cell.source) + STILL * after.source.startswith("%%explore")
+            for live, still in cell.metadata.get("page", {}).items():
+                pattern = ".*".join(map(re.escape, live.split(" … ")))
+                cell.source, found = re.subn(pattern, lambda _, text=still: text, cell.source, flags=re.DOTALL)
+                if not found:
+                    raise ValueError(f"no longer in the lesson: {live}")
+            cell.source += STILL * after.source.startswith("%%explore")
     there = (cell for cell in notebook.cells if not cell.source.startswith(FOLD) and not is_check(cell))
     notebook.cells = [part for cell in there for part in sections(cell)]
     short = asked = titled = False

@@ -134,12 +134,12 @@ def run_sheets() -> str:
 def class_notebook() -> NotebookNode:
     """Return the notebook of the 90-minute class, not run."""
     total = sum(part[0] for part in PLAN)
-    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; <!-- live -->zoom the browser to 150 %, "
+    head = (f"# A class of {total} minutes\n\nFor the teacher's screen; zoom the browser to 150 %, "
             "and hide the side bar (Ctrl+B). Each question is a gate: *Count hands* "
-            "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says.<!-- page: a question's answer "
-            "unfolds below it. --> What each wrong answer means "
+            "takes the poll, *Second vote* the one after the talk, *Reveal* shows what the program says. What each wrong answer means "
             "is in the [run sheets](run_sheets.md). The cells are the lessons' own.")
-    cells = [v4.new_markdown_cell(head, id="title"), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
+    page = {"zoom … what the program says.": "a question's answer unfolds below it."}
+    cells = [v4.new_markdown_cell(head, id="title", metadata={"page": page}), v4.new_code_cell(lesson("00").cells[1].source, id="setup")]
     lessons, start, shown = {path.name[:2]: lesson(path.name[:2]) for path in LESSONS}, 0, ""
     for number, (length, title, what, names) in enumerate(PLAN):
         folded = f"<details><summary>For the teacher</summary>\n\n{what}\n\n</details>"

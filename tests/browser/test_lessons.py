@@ -9,6 +9,9 @@ import pytest
 from .jupyter import ROOT, find_browser
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+RAW = """() => [...document.querySelectorAll('.jp-MarkdownOutput')].map(text => text.cloneNode(true)).filter(text => {
+    text.querySelectorAll('code, details').forEach(part => part.remove())
+    return /\\*\\*|\\]\\(|`/.test(text.textContent) }).map(text => text.textContent.trim().slice(0, 60))"""
 PICTURES = os.environ.get("MINIGRAD_SCREENSHOTS")       # a folder: each lesson is photographed into it, light and dark
 
 
@@ -19,6 +22,7 @@ def test_runs_from_top_to_bottom(lesson, name):
     cells = shown.code_cells()
     assert [cell for cell in cells if bool(cell["errors"]) != ("raises-exception" in cell["tags"])] == []
     assert cells and [cell["source"] for cell in cells if not cell["count"]] == []
+    assert shown.page.evaluate(RAW) == []                                   # texts that were not rendered: an HTML tag begins their line
     errors = shown.locate(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'] pre, pre.mg-error")
     assert set(errors.evaluate_all("all => all.map(e => getComputedStyle(e).wordBreak)")) == {"normal"}     # whole words, to be read aloud
     for theme in ("Light", "Dark"):
