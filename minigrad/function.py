@@ -191,7 +191,7 @@ class Op:
         It decides whose version error is raised.
         """
         return sorted((n for n in self.needed if n in self.output_of or n in self.tensor_params and n != self.plain),
-                      key=lambda n: (n in self.output_of, n))
+                      key=lambda n: (n in self.output_of or n.startswith(("result", "buffer")), n))
 
     @functools.cached_property
     def attributes(self) -> list[str]:

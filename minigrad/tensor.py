@@ -490,6 +490,11 @@ class Tensor(metaclass=dtypes.Named):
         copy.__dict__.update(deepcopy(self._users_attributes(), memo))
         return copy
 
+    def __copy__(self) -> Tensor:
+        copy = _rebuild(type(self), self.array, self.requires_grad, self._storage.buffer)
+        copy.__dict__.update(self._users_attributes())
+        return copy
+
     def __reduce__(self) -> tuple:
         return _rebuild, (type(self), self.array, self.requires_grad), self._users_attributes() or None
 
@@ -511,8 +516,8 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
     return tensor
 
 
-def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool) -> Tensor:
-    tensor = wrap(array, Storage(array, version=int(cls is Tensor)), cls)      # PyTorch sets the memory of an empty tensor
+def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool, buffer: np.ndarray | None = None) -> Tensor:
+    tensor = wrap(array, Storage(array if buffer is None else buffer, version=int(cls is Tensor)), cls)      # PyTorch sets the memory of an empty tensor
     tensor._requires_grad = requires_grad
     return tensor
 

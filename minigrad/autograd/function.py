@@ -75,7 +75,7 @@ class FunctionCtx(Node):
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         if self._saved is None:
             raise self._freed_error()
-        return tuple([self.unpack(i, True) for i in range(len(self._saved) - 1)])
+        return tuple([self.unpack(i, True, shown=True) for i in range(len(self._saved) - 1)])
 
     def finish_saving(self, outputs: list[Tensor]) -> None:
         """Turn what `save_for_backward` was given into saved tensors, outputs without the way back to this node.
