@@ -517,7 +517,8 @@ def wrap(array: np.ndarray, storage: Storage | None = None, cls: type[Tensor] = 
 
 
 def _rebuild(cls: type[Tensor], array: np.ndarray, requires_grad: bool, buffer: np.ndarray | None = None) -> Tensor:
-    tensor = wrap(array, Storage(array if buffer is None else buffer, version=int(cls is Tensor)), cls)      # PyTorch sets the memory of an empty tensor
+    # PyTorch sets the memory of an empty tensor, which counts as a write.
+    tensor = wrap(array, Storage(array if buffer is None else buffer, version=int(cls is Tensor)), cls)
     tensor._requires_grad = requires_grad
     return tensor
 

@@ -225,6 +225,8 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
         check(not recorded or t._view is None or len(values) < 2, reasons.DIRTY_VIEW)
         if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if recorded:
+            t._grad = None
         if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
             raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
     for value in values:
@@ -240,7 +242,6 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             with no_grad():
                 value = view_of(value, value.array)
         if recorded and differentiable and is_input and is_dirty:
-            value._grad = None
             rebase_history(value, node)
         elif recorded and differentiable:
             value._requires_grad, value._edge = True, (node, len(shapes))

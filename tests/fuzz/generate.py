@@ -133,7 +133,7 @@ class Writer:
             if "manual_seed" in statement + more:
                 entered = "mg.no_grad()"
             if entered == "mg.inference_mode()":     # what PyTorch records of a leaf made inside follows its dispatcher
-                leaf = r", requires_grad=True|\.requires_grad(_\(\)| = True)|(?<== )copy.deepcopy"
+                leaf = r", requires_grad=True|\.requires_grad(_\(\)| = True)|(?<== )copy\.(deep)?copy|\.__deepcopy__\({}\)"
                 statement, more = (re.sub(leaf, "", part) for part in (statement, more))
             statement = f"with {entered}: {statement}{more}"
         return statement

@@ -65,7 +65,8 @@ def module(w: Writer) -> str:
         target = f", {w.like(a)}" if type(w.names[m]).__name__ == "MSELoss" else ""
         return f"{w.new()} = {m}({a}{target})" if target or w.chance(0.8) else f"{m}({m}({a})).sum().backward()"
     return f"{m}." + w.pick(
-        "eval()", "train()", "zero_grad()", "zero_grad(set_to_none=False)", f"requires_grad_({w.pick('', 'False')})", "double()", "float()",
+        "eval()", "train()", "zero_grad()", "zero_grad(set_to_none=False)", f"requires_grad_({w.pick('', 'False')})",
+        f"eval(); {m} = copy.deepcopy({m}).double()",
         f"eval(); log([n for n, p in {m}.named_parameters()], repr({m}))", f"train(); log(list({m}.state_dict().values()))",
         f"load_state_dict({{k: t * 2 for k, t in {m}.state_dict().items()}})", f"copy = copy.deepcopy({m})", "weight.data.fill_(0.5)",
         f"norm = mg.nn.utils.clip_grad_norm_({m}.parameters(), 1.0); log({m}.norm)", f"weight = mg.nn.Parameter({a}.detach())",
