@@ -237,8 +237,8 @@ class Tensor(metaclass=dtypes.Named):
     def _accumulate(self, grad: Any) -> None:
         """Add a gradient to ``.grad``: in place, as PyTorch does, unless a graph of the backward pass is being recorded."""
         if isinstance(grad, Tensor):
-            self._grad = (self._grad + grad if self._grad is not None else wrap(laid_out(self.array)).copy_(grad) if is_dense(self.array) else
-                          grad.clone(memory_format=dtypes.contiguous_format))
+            self._grad = (self._grad + grad if self._grad is not None else wrap(laid_out(self.array)).copy_(grad)
+                          if is_dense(self.array) else grad.clone(memory_format=dtypes.contiguous_format))
         elif self._grad is None:
             grad = np.asarray(grad)
             if grad.strides != self.array.strides and not lies_like(grad, self.array):      # .grad lies in memory as its tensor does

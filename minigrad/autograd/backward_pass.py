@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine, reasons
+from ..creation import zeros_like
 from ..function import keep_quiet
 from ..graph import Edge, anomaly, special
 from ..ops.joining import stack
@@ -199,7 +200,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
                                "allow_unused=True if this is the desired behavior.")
     # One tensor for a gradient that several inputs share; one that was only broadcast becomes an array that can be written.
     made = {id(g): _wrap(g.copy() if isinstance(g, np.ndarray) and not g.flags.writeable else g) for g in found}
-    return tuple((wrap(np.zeros_like(t.array)) if materialize_grads else None) if g is None else made[id(g)]
+    return tuple((zeros_like(t) if materialize_grads else None) if g is None else made[id(g)]
                  for g, t in zip(found, inputs, strict=True))
 
 
