@@ -234,7 +234,7 @@ def _parameters(function: Callable) -> tuple[list[str], list[str], dict[str, Any
 
 def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = False, inplace: bool = False,
        promote: str | None = None, outputs: tuple[str, ...] | type[tuple] | str = ("result",), saves: tuple[str, ...] = (),
-       check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False, linear: bool = False,
+       check: Callable | None = None, check_target: Callable | None = None, in_steps: bool = False, symmetric: bool = False,
        number: str = "", scalar: str = "", **formulas: Callable) -> Callable[[Callable], Callable]:
     """Declare an operation; the module's text says how a declaration reads.
 
@@ -263,8 +263,9 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
         Checks the arguments as they came, before they are cast to one type; `check_target` only those of an in-place write.
     in_steps : bool
         The kernel computes in several steps, and float16 is to be rounded once, at the end.
-    linear : bool
-        It is linear in its first argument, as what a backward pass computes is in the gradient: its derivative there is itself.
+    symmetric : bool
+        It is linear in its first argument, as what a backward pass computes is in the gradient, by a symmetric matrix: the
+        gradient there is the operation itself, of the gradient.
     number, scalar : str
         The node's name with a number as the last argument, where PyTorch has an operation of its own for that: ``scalar``
         always, ``number`` only in a backward formula (a user's ``x * 3`` makes a tensor of the 3).
@@ -277,7 +278,7 @@ def op(*names: str, tex: str = "", node: str | None = None, view: bool | str = F
     def declare(kernel: Callable) -> Callable:
         kernel = in_single(kernel) if in_steps else kernel
         kernel.check, kernel.check_target = check, check_target
-        first = dict.fromkeys(_parameters(kernel)[0][:1]) if linear else {}
+        first = dict.fromkeys(_parameters(kernel)[0][:1]) if symmetric else {}
         operation = Op(kernel, {**first, **formulas}, node=node, **facts)
         if number or scalar:
             _add_number_form(operation, number or scalar, forward_source, always=not number)

@@ -55,7 +55,7 @@ _leaky_relu = op(tex=_leaky_relu.op.tex, self=lambda grad, self, negative_slope:
     _leaky_relu.op.kernel)
 
 
-@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",), linear=True,
+@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",), symmetric=True,
     self=lambda grad: zeros_of(grad))
 def _leaky_relu_backward(grad_output, self, negative_slope):
     return arranged(np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope)), self, grad_output)
@@ -80,7 +80,7 @@ _elu = op(tex=_elu.op.tex, self=lambda grad, self, alpha, scale, input_scale: _e
     _elu.op.kernel)
 
 
-@op(tex=r"\operatorname{{elu}}'({self_or_result}) {grad_output}", linear=True,
+@op(tex=r"\operatorname{{elu}}'({self_or_result}) {grad_output}", symmetric=True,
     self_or_result=lambda grad, grad_output, self_or_result, alpha, scale, input_scale:
         _elu_backward(grad * grad_output * input_scale, self_or_result, alpha, scale, input_scale) * (self_or_result < 0))
 def _elu_backward(grad_output, self_or_result, alpha, scale, input_scale, is_result=False):
@@ -109,7 +109,7 @@ def _hardtanh(self, min_val=-1.0, max_val=1.0):
     return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
 
 
-@op(tex="{grad_output} [{min_val} < {self} < {max_val}]", saves=("self",), linear=True,
+@op(tex="{grad_output} [{min_val} < {self} < {max_val}]", saves=("self",), symmetric=True,
     self=lambda grad: zeros_of(grad))
 def _hardtanh_backward(grad_output, self, min_val, max_val):
     return arranged(elementwise.without(grad_output, (self <= min_val) | (self >= max_val)), grad_output, self)     # 0 at the bounds, too
@@ -138,7 +138,7 @@ def _softplus(self, beta, threshold):
     return np.where(self * beta > threshold, self, np.logaddexp(self * beta, self.dtype.type(0)) / beta)
 
 
-@op(tex=r"\sigma({self}) {grad_output}", linear=True, self=lambda grad, grad_output, self, beta, threshold:
+@op(tex=r"\sigma({self}) {grad_output}", symmetric=True, self=lambda grad, grad_output, self, beta, threshold:
         _sigmoid_backward(grad * grad_output, elementwise.sigmoid(self * beta)) * (self * beta < threshold) * beta)
 def _softplus_backward(grad_output, self, beta, threshold):
     return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
@@ -149,7 +149,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-@op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",), linear=True,
+@op(tex=r"\sigma(-{self}) {grad_output}", saves=("buffer",), symmetric=True,
     self=lambda grad, grad_output, self: (lambda grad, gate: grad * (gate - 1) * gate)(grad * grad_output, elementwise.sigmoid(self)))
 def _log_sigmoid_backward(grad_output, self, buffer: Tensor):
     return grad_output * np.where(self < 0, self.dtype.type(1), buffer) / (1 + buffer)
@@ -205,7 +205,7 @@ def _gelu(self, approximate):
     return self * _gate(self, approximate)[0]
 
 
-@op(tex=r"\operatorname{{gelu}}'({self}) {grad_output}", linear=True,
+@op(tex=r"\operatorname{{gelu}}'({self}) {grad_output}", symmetric=True,
     self=lambda grad, grad_output, self, approximate: grad * grad_output * _gelu_bend(self, approximate))
 def _gelu_backward(grad_output, self, approximate):
     gate, slope, _ = _gate(self, approximate)

@@ -201,7 +201,7 @@ def _check_cast(result: np.ndarray, target: np.ndarray) -> None:
         raise RuntimeError(f"result type {scalar_type(result)} can't be cast to the desired output type {scalar_type(target)}")
 
 
-@op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",), linear=True,
+@op(tex=r"2 ({self} - {target}) {grad_output}", saves=("target",), symmetric=True,
     self=lambda grad, grad_output, self, reduction: _averaged(grad * grad_output * 2, self, reduction),
     target=lambda grad, grad_output, self, reduction: -_averaged(grad * grad_output * 2, self, reduction))
 def _mse_loss_backward(grad_output, self, target, reduction):
@@ -246,7 +246,7 @@ def _rounded_slope(x: np.ndarray, width: float) -> np.ndarray:
     return np.where(np.abs(x) < width, x / width, np.sign(x))
 
 
-@op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}", linear=True,
+@op(tex=r"\operatorname{{smooth\_l1}}'({self} - {target}) {grad_output}", symmetric=True,
     self=lambda grad, grad_output, self, target, reduction, beta:
         _averaged(grad * grad_output * (abs(self - target) < beta) / beta, self, reduction),
     target=lambda grad, grad_output, self, target, reduction, beta:
@@ -269,7 +269,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _smooth_l1_loss(input, target, number, beta) if beta else l1_loss(input, target, reduction=reduction)
 
 
-@op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}", linear=True,
+@op(tex=r"\operatorname{{huber}}'({self} - {target}) {grad_output}", symmetric=True,
     self=lambda grad, grad_output, self, target, reduction, delta:
         _averaged(grad * grad_output * (abs(self - target) < delta), self, reduction),
     target=lambda grad, grad_output, self, target, reduction, delta:

@@ -340,14 +340,14 @@ sigmoid = _function("sigmoid", lambda x: 1 / (1 + np.exp(-x)), "``1 / (1 + exp(-
                     lambda grad, result: _sigmoid_backward(grad, result))
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}^2)", in_steps=True, linear=True,
+@op(tex=r"{grad_output} \odot (1 - {output}^2)", in_steps=True, symmetric=True,
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
 def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
     return grad_output * (1 - output * output)
 
 
-@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True, linear=True,
+@op(tex=r"{grad_output} \odot (1 - {output}) \odot {output}", in_steps=True, symmetric=True,
     output=lambda grad, grad_output, output: (lambda slope: grad * grad_output * slope)(-2 * output + 1))
 def _sigmoid_backward(grad_output, output):
     """The derivative of sigmoid in terms of its result."""
@@ -440,7 +440,7 @@ def without(values: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     return (values.view(bits) & (dropped.view(np.int8) - _ONE).astype(bits)).view(values.dtype)
 
 
-@op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",), linear=True, self=lambda grad: zeros_of(grad))
+@op(tex=r"{grad_output} \odot [{self} > {threshold}]", saves=("self",), symmetric=True, self=lambda grad: zeros_of(grad))
 def _threshold_backward(grad_output, self, threshold):
     """A gradient where the value is above a threshold, else 0 (not ``0 * grad``: that would make NaN of infinity)."""
     return arranged(without(grad_output, self <= threshold), self, grad_output)

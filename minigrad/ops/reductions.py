@@ -631,7 +631,7 @@ def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int)
     return grad_output * grad - middle - last
 
 
-@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True, linear=True,
+@op(tex=r"{output} \odot ({grad_output} - \sum {grad_output} \odot {output})", in_steps=True, symmetric=True,
     output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))
 def _softmax_backward_data(grad_output, output, dim):
     product = grad_output * output
