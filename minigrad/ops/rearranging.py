@@ -108,8 +108,7 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     return zeros_around(self, sizes, diagonal, offset, dim1, dim2)
 
 
-@op(node="DiagonalBackward0_copy",
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
+@op(node="DiagonalBackward0_copy", self=_diagonal_backward)
 def diagonal_copy(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, in memory of its own."""
     return diagonal(self, offset, dim1, dim2).copy()

@@ -386,7 +386,15 @@ def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
     return reshape(result, sizes) if lead else result
 
 
-@op(view=True, tex="{self}[{index}]", self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))
+@op(tex="{grad_output}", grad_output=lambda grad, dim, index: select(grad, dim, index))
+def _select_backward(grad_output, self_sym_sizes, dim, index):
+    """Zeros with a gradient in the place of one index."""
+    out = np.zeros(self_sym_sizes, grad_output.dtype)
+    out[(builtins.slice(None),) * (dim % len(self_sym_sizes)) + (index,)] = grad_output
+    return out
+
+
+@op(view=True, tex="{self}[{index}]", self=_select_backward)
 def select(self, dim, index):
     """One index along a dimension, which disappears. A view.
 
@@ -404,14 +412,6 @@ def select(self, dim, index):
     return self[(builtins.slice(None),) * dim + (index, ...)]
 
 
-@op(tex="{grad_output}", grad_output=lambda grad, dim, index: select(grad, dim, index))
-def _select_backward(grad_output, input_sizes, dim, index):
-    """Zeros with a gradient in the place of one index."""
-    out = np.zeros(input_sizes, grad_output.dtype)
-    out[(builtins.slice(None),) * (dim % len(input_sizes)) + (index,)] = grad_output
-    return out
-
-
 def zeros_around(part: np.ndarray, sizes: tuple[int, ...], view: Callable, *where: Any) -> np.ndarray:
     """Zeros with an array in the place that a view of them shows."""
     out = np.zeros(sizes, part.dtype)
@@ -419,17 +419,16 @@ def zeros_around(part: np.ndarray, sizes: tuple[int, ...], view: Callable, *wher
     return out
 
 
-@op(view=True, tex="{self}[{start}:{end}]",
-    self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(grad, self_sym_sizes, dim, start, end, step))
+@op(tex="{grad_output}", grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
+def _slice_backward(grad_output, self_sym_sizes, dim, start, end, step):
+    """Zeros with a gradient in the place of a range of indices."""
+    return zeros_around(grad_output, self_sym_sizes, slice, dim, start, end, step)
+
+
+@op(view=True, tex="{self}[{start}:{end}]", self=_slice_backward)
 def slice(self, dim=0, start=None, end=None, step=1):
     """A range of indices along a dimension. A view."""
     return self[(builtins.slice(None),) * check_dim(dim, self.ndim) + (builtins.slice(start, end, step), ...)]
-
-
-@op(tex="{grad_output}", grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
-def _slice_backward(grad_output, input_sizes, dim, start, end, step):
-    """Zeros with a gradient in the place of a range of indices."""
-    return zeros_around(grad_output, input_sizes, slice, dim, start, end, step)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -447,8 +446,13 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return slice(input, dim, start, start + length, 1)
 
 
-@op(view=True,
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))
+@op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+def _diagonal_backward(grad_output, self_sym_sizes, offset, dim1, dim2):
+    """Zeros with a gradient on a diagonal."""
+    return zeros_around(grad_output, self_sym_sizes, diagonal, offset, dim1, dim2)
+
+
+@op(view=True, self=_diagonal_backward)
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, as the last one. A view."""
     dim1, dim2 = check_dim(dim1, self.ndim), check_dim(dim2, self.ndim)
@@ -470,12 +474,6 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
         more = -(-self.numel() // (columns + 1)) - size
         self.as_strided((more,), (step,), self.storage_offset() + self.stride(0) * (columns + 1)).fill_(fill_value)
     return self
-
-
-@op(tex="{grad_output}", grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
-def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    """Zeros with a gradient on a diagonal."""
-    return zeros_around(grad_output, input_sizes, diagonal, offset, dim1, dim2)
 
 
 @op(view=True,
