@@ -56,30 +56,28 @@ def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: floa
     return rearranging.constant_pad_nd(input, tuple(pad), 0 if value is None else float(value))
 
 
-@op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"),
-    weight=lambda grad, indices, weight_sym_argsize_0, padding_idx:
-        _embedding_dense_backward(grad, indices, weight_sym_argsize_0, padding_idx))
-def _embedding(weight, indices: Tensor, padding_idx, scale_grad_by_freq=False, sparse=False):
-    check(indices.dtype in (np.int64, np.int32), lambda: "Expected tensor for argument #1 'indices' to have one of the following scalar "
-          f"types: Long, Int; but got torch.{scalar_type(indices)}Tensor instead (while checking arguments for embedding)")
-    if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
-        raise IndexError("index out of range in self")
-    return weight[indices]
+def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
+    rows = _embedding(grad, indices, padding_idx)
+    return rows if padding_idx < 0 else where(views.unsqueeze(indices == padding_idx, -1), 0, rows)
 
 
-@op(tex="{grad_output}", grad_output=lambda grad, indices, padding_idx: _unpadded_rows(grad, indices, padding_idx))
-def _embedding_dense_backward(grad_output, indices: Tensor, num_weights, padding_idx):
+@op(tex="{grad_output}", grad_output=_unpadded_rows)
+def _embedding_dense_backward(grad_output, indices: Tensor, weight_sym_argsize_0, padding_idx):
     """The rows of a gradient added up by index; a padding row gets none."""
-    out = np.zeros((num_weights, grad_output.shape[-1]), grad_output.dtype)
+    out = np.zeros((weight_sym_argsize_0, grad_output.shape[-1]), grad_output.dtype)
     np.add.at(out, indices, grad_output)
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out
 
 
-def _unpadded_rows(grad: Any, indices: Any, padding_idx: int) -> Any:
-    rows = _embedding(grad, indices, padding_idx)
-    return rows if padding_idx < 0 else where(views.unsqueeze(indices == padding_idx, -1), 0, rows)
+@op(tex="{weight}[{indices}]", saves=("scale_grad_by_freq", "sparse"), weight=_embedding_dense_backward)
+def _embedding(weight, indices: Tensor, padding_idx, scale_grad_by_freq=False, sparse=False):
+    check(indices.dtype in (np.int64, np.int32), lambda: "Expected tensor for argument #1 'indices' to have one of the following scalar "
+          f"types: Long, Int; but got torch.{scalar_type(indices)}Tensor instead (while checking arguments for embedding)")
+    if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
+        raise IndexError("index out of range in self")
+    return weight[indices]
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:

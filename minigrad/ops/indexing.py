@@ -557,8 +557,14 @@ def masked_select(self, mask: Tensor):
     return np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)]
 
 
-@op(inplace=True, self=lambda grad, mask: masked_fill(grad, mask, 0),
-    source=lambda grad, mask, source_sym_sizes: _masked_source(grad, mask, source_sym_sizes))
+def _masked_source(grad: Any, mask: Any, source_sym_sizes: tuple) -> Any:
+    """The gradient of masked_scatter's source: the elements that were used, then zeros for the others."""
+    used = masked_select(grad, mask)
+    rest = math.prod(source_sym_sizes) - used.shape[0]
+    return reshape(cat([used, grad_zeros(grad, (rest,))]) if rest else used, tuple(source_sym_sizes))
+
+
+@op(inplace=True, self=lambda grad, mask: masked_fill(grad, mask, 0), source=_masked_source)
 def masked_scatter(self, mask: Tensor, source):
     """A copy with the elements of `source`, in order, where the mask holds."""
     check(mask.dtype.kind == "b", lambda: "masked_scatter_ only supports boolean masks, but got mask with dtype " + scalar_type(mask))
@@ -570,13 +576,6 @@ def masked_scatter(self, mask: Tensor, source):
     check(n <= source.size, "Number of elements of source < number of ones in mask")
     out[mask] = source.reshape(-1)[:n]
     return out
-
-
-def _masked_source(grad: Any, mask: Any, sizes: tuple) -> Any:
-    """The gradient of masked_scatter's source: the elements that were used, then zeros for the others."""
-    used = masked_select(grad, mask)
-    rest = math.prod(sizes) - used.shape[0]
-    return reshape(cat([used, grad_zeros(grad, (rest,))]) if rest else used, tuple(sizes))
 
 
 # Where values were taken from -----------------------------------------------------------------------------------------------

@@ -62,19 +62,17 @@ def _by_columns(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return strides[0] == 1 and strides[1] == sizes[0]
 
 
-def _left_gradient(grad: Any, right: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def _left_gradient(grad: Any, mat2: Any, self_sym_sizes: tuple[int, ...], self_sym_strides: tuple[int, ...]) -> Any:
     """Of the left factor of a product."""
-    return t(mm(right, t(grad))) if _by_columns(sizes, strides) else mm(grad, t(right))
+    return t(mm(mat2, t(grad))) if _by_columns(self_sym_sizes, self_sym_strides) else mm(grad, t(mat2))
 
 
-def _right_gradient(grad: Any, left: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def _right_gradient(grad: Any, self: Any, mat2_sym_sizes: tuple[int, ...], mat2_sym_strides: tuple[int, ...]) -> Any:
     """Of the right factor of a product."""
-    return t(mm(t(grad), left)) if _by_columns(sizes, strides) else mm(t(left), grad)
+    return t(mm(t(grad), self)) if _by_columns(mat2_sym_sizes, mat2_sym_strides) else mm(t(self), grad)
 
 
-@op(tex="{self} {mat2}",
-    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _left_gradient(grad, mat2, self_sym_sizes, self_sym_strides),
-    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _right_gradient(grad, self, mat2_sym_sizes, mat2_sym_strides))
+@op(tex="{self} {mat2}", self=_left_gradient, mat2=_right_gradient)
 def mm(self, mat2):
     """``(n, k) @ (k, m) -> (n, m)``."""
     if self.ndim != 2:
