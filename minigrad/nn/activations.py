@@ -42,6 +42,12 @@ _REQUEST = (" File an issue at https://github.com/pytorch/pytorch if you do requ
             "with negative slope")
 
 
+@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",), symmetric=True,
+    self=lambda grad: zeros_of(grad))
+def _leaky_relu_backward(grad_output, self, negative_slope):
+    return arranged(np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope)), self, grad_output)
+
+
 @op(node="LeakyReluBackward1", inplace=True,
     self=lambda grad, result, negative_slope:
         _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
@@ -51,14 +57,7 @@ def _leaky_relu(self, negative_slope=0.01):
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
 
 
-_leaky_relu = op(tex=_leaky_relu.op.tex, self=lambda grad, self, negative_slope: _leaky_relu_backward(grad, self, negative_slope))(
-    _leaky_relu.op.kernel)
-
-
-@op(tex=r"\operatorname{{leaky\_relu}}'({self}) {grad_output}", saves=("self",), symmetric=True,
-    self=lambda grad: zeros_of(grad))
-def _leaky_relu_backward(grad_output, self, negative_slope):
-    return arranged(np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope)), self, grad_output)
+_leaky_relu = op(self=_leaky_relu_backward)(_leaky_relu.op.kernel)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:

@@ -109,10 +109,8 @@ def _refuse_values(values: np.ndarray, shape: tuple) -> None:
           f"indexing result of shape {list(shape)}")
 
 
-@op(tex="{self}", inplace="overlapping", check_target=_put_fits,
-    self=lambda grad, indices, accumulate:
-        grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False),
-    values=lambda grad, indices: _index(grad, indices))
+@op(tex="{self}", inplace="overlapping", check_target=_put_fits, self=lambda grad, indices, accumulate:
+    grad if accumulate else _index_put(grad, indices, grad_zeros(grad, ()), False), values=_index)
 def _index_put(self, indices: Operand, values, accumulate):
     out = arranged(self.copy(order="K"), self)
     try:
@@ -133,7 +131,7 @@ def _index_put(self, indices: Operand, values, accumulate):
 _index_put.op.kernel.fills = _fills
 
 
-@op(tex="{self}", saves=("accumulate",), self=lambda grad: grad, values=lambda grad, indices: _index(grad, indices))
+@op(tex="{self}", saves=("accumulate",), self=lambda grad: grad, values=_index)
 def _index_put_impl(self, indices: Operand, values, accumulate):
     return _index_put(self, indices, values, accumulate)
 
