@@ -48,9 +48,8 @@ def _leaky_relu_backward(grad_output, self, negative_slope):
     return arranged(np.where(self > 0, grad_output, grad_output * self.dtype.type(negative_slope)), self, grad_output)
 
 
-@op(node="LeakyReluBackward1", inplace=True,
-    self=lambda grad, result, negative_slope:
-        _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
+@op(node="LeakyReluBackward1", inplace=True, self=lambda grad, result, negative_slope:
+    _leaky_relu_backward(grad, result, _invertible(negative_slope, "leakyReLu", _REQUEST)))
 def _leaky_relu(self, negative_slope=0.01):
     """The tensor itself where it is positive, else `negative_slope` times it."""
     refuse(self, "biu", "leaky_relu_cpu")
@@ -65,9 +64,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return input._leaky_relu_(negative_slope) if inplace else _leaky_relu(input, negative_slope)
 
 
-@op(node="EluBackward1", inplace=True,
-    self=lambda grad, result, alpha, scale, input_scale:
-        grad * where(result <= 0, (result + _invertible(alpha, "elu") * scale) * input_scale, scale))
+@op(node="EluBackward1", inplace=True, self=lambda grad, result, alpha, scale, input_scale:
+    grad * where(result <= 0, (result + _invertible(alpha, "elu") * scale) * input_scale, scale))
 def _elu(self, alpha=1.0, scale=1, input_scale=1):
     """The tensor itself where it is positive, else an exponential that ends at -`alpha`."""
     refuse(self, "biu", "elu_cpu")

@@ -463,9 +463,8 @@ def _binary_cross_entropy_backward(grad_output, self, target, weight: Operand, r
     return _averaged(slope, self, reduction)
 
 
-@op(self=_binary_cross_entropy_backward,
-    target=lambda grad, self, target, weight, reduction:
-        _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
+@op(self=_binary_cross_entropy_backward, target=lambda grad, self, target, weight, reduction:
+    _averaged(_scaled(-(log(self) - log(1 - self)) * grad, weight), target, reduction))
 def _binary_cross_entropy(self, target, weight: Operand, reduction):
     check(target.dtype == self.dtype, lambda: f"Found dtype {scalar_type(target)} but expected {scalar_type(self)}")
     refuse(self, "biu", "binary_cross_entropy")

@@ -239,9 +239,8 @@ def _pow_tensor(self, exponent):
     return _power(self, exponent)
 
 
-@op(tex="{self}^{{{exponent}}}", node="PowBackward2",
-    exponent=lambda grad, self, exponent, result:
-        grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * (math.log(self) if self > 0 else math.nan)))
+@op(tex="{self}^{{{exponent}}}", node="PowBackward2", exponent=lambda grad, self, exponent, result:
+    grad * (where(exponent >= 0, 0.0, result * -math.inf) if self == 0 else result * (math.log(self) if self > 0 else math.nan)))
 def _pow_base(exponent, self):
     if isinstance(self, bool):
         refuse(exponent, "b", "pow")

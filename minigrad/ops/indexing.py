@@ -471,9 +471,8 @@ def _selected(grad: Any, dim: int, index: Any, source: Any) -> Any:
     return expand(index_select(grad, dim, index), tuple(source.shape)) if source.ndim else index_select(grad, dim, index.squeeze(0))
 
 
-@op(inplace=True, self=lambda grad: grad,
-    source=lambda grad, dim, index, source, source_dim, alpha:
-        _selected(grad, dim, index, source) if alpha == 1 else _selected(grad, dim, index, source) * alpha)
+@op(inplace=True, self=lambda grad: grad, source=lambda grad, dim, index, source, source_dim, alpha:
+    _selected(grad, dim, index, source) if alpha == 1 else _selected(grad, dim, index, source) * alpha)
 def index_add(self, dim, index: Tensor, source, *, alpha=1):
     """A copy with slices added at the given indices along a dimension."""
     place, out = _rows(self, dim, index, "index_add_", source), self.copy()

@@ -587,9 +587,8 @@ def dist(self, other: Tensor, p=2):
 
 # Exponentials --------------------------------------------------------------------------------------------------------------
 
-@op(tex=r"\ln \sum_{{{dim}}} e^{{{self}}}",
-    self=lambda grad, self, dim, keepdim, result:
-        restored(grad, dim, keepdim or not self.ndim) * exp(self - restored(result, dim, keepdim or not self.ndim)))
+@op(tex=r"\ln \sum_{{{dim}}} e^{{{self}}}", self=lambda grad, self, dim, keepdim, result:
+    restored(grad, dim, keepdim or not self.ndim) * exp(self - restored(result, dim, keepdim or not self.ndim)))
 def _logsumexp(self, dim, keepdim):
     if self.dtype.kind != "f":
         self = self.astype(dtypes.get_default_dtype().numpy)

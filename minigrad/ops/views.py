@@ -476,9 +476,8 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
-@op(view=True,
-    self=lambda grad, self_sym_sizes, dimension, size, step:
-        _unfold_backward(grad, self_sym_sizes, dimension, size, step))
+@op(view=True, self=lambda grad, self_sym_sizes, dimension, size, step:
+    _unfold_backward(grad, self_sym_sizes, dimension, size, step))
 def unfold(self, dimension, size, step):
     """All windows of `size` along a dimension, `step` apart, with the window as a last dimension. A view."""
     dim = check_dim(dimension, self.ndim)
