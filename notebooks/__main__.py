@@ -275,9 +275,21 @@ def lesson_files() -> list:
     return [path for path in files if not set(path.parts) & set(LEFT_BEHIND)]
 
 
-def digest(path: Path) -> str:
+def as_given(path: Path) -> bytes:
+    """Return a file of the lessons as a student gets it: without the outputs that answer a question, of which a fold shows a line."""
+    content = (NOTEBOOKS / path).read_bytes()
+    if path.suffix != ".ipynb" or b'"outputs_hidden": true' not in content:
+        return content
+    notebook = json.loads(content.decode("utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("jupyter", {}).get("outputs_hidden"):
+            cell["outputs"] = []
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
+
+
+def digest(content: bytes) -> str:
     """Name the content of a file, whatever its line ends."""
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def bring_up_to_date(folder: Path) -> list:
@@ -295,14 +307,15 @@ def bring_up_to_date(folder: Path) -> list:
         copied = {}
     newer = []
     for path in lesson_files():
-        ours, theirs, name = digest(NOTEBOOKS / path), folder / path, path.as_posix()
-        if theirs.exists() and digest(theirs) not in (ours, copied.get(name)):
+        given, theirs, name = as_given(path), folder / path, path.as_posix()
+        ours = digest(given)
+        if theirs.exists() and digest(theirs.read_bytes()) not in (ours, copied.get(name)):
             if copied.get(name) != ours:
                 newer.append(name)
             continue
-        if not theirs.exists() or digest(theirs) != ours:
+        if not theirs.exists() or digest(theirs.read_bytes()) != ours:
             theirs.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(str(NOTEBOOKS / path), str(theirs))     # not its flags: a read-only original makes no read-only copy
+            theirs.write_bytes(given)
         copied[name] = ours
     note.write_text(json.dumps(copied, indent=0, sort_keys=True) + "\n", encoding="utf-8")
     return newer
@@ -327,7 +340,7 @@ def reset(names: list) -> int:
     answers = [] if names else [place / "answers.json" for place in sorted({path.parent for path in chosen})]
     for path in chosen + answers:
         old = folder / path
-        if old.exists() and (path in answers or digest(old) != digest(NOTEBOOKS / path)):
+        if old.exists() and (path in answers or digest(old.read_bytes()) != digest(as_given(path))):
             (kept / path).parent.mkdir(parents=True, exist_ok=True)
             os.replace(str(old), str(kept / path))
             moved += 1

@@ -286,6 +286,18 @@ def test_the_copy_has_the_lessons_and_nothing_else(start, lessons):
     assert "my_notebooks/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
 
 
+def test_a_copy_stores_nothing_that_answers_a_question(start, lessons):
+    cells = [{"metadata": {"jupyter": {"outputs_hidden": True}}, "outputs": ["7"]}, {"metadata": {}, "outputs": ["8"]}, {"metadata": {}}]
+    original = start.NOTEBOOKS / "04.ipynb"
+    original.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert start.bring_up_to_date(lessons) == []
+    given = [cell.get("outputs") for cell in json.loads((lessons / "04.ipynb").read_text(encoding="utf-8"))["cells"]]
+    assert given == [[], ["8"], None] and "7" in original.read_text(encoding="utf-8")
+    assert start.bring_up_to_date(lessons) == []
+    original.write_text(json.dumps({"cells": cells[1:]}), encoding="utf-8")           # nobody touched the copy: it is replaced
+    assert start.bring_up_to_date(lessons) == [] and len(json.loads((lessons / "04.ipynb").read_text(encoding="utf-8"))["cells"]) == 2
+
+
 def test_an_update_replaces_what_nobody_touched_and_keeps_what_somebody_did(start, lessons):
     (lessons / "01_second.ipynb").write_text("second, with my answers", encoding="utf-8")
     (lessons / "notes.txt").write_text("mine", encoding="utf-8")
