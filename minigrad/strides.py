@@ -17,6 +17,8 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
 
 def is_dense(array: np.ndarray) -> bool:
     """Whether the elements lie in memory without gaps, in any order of the dimensions."""
+    if not array.size:
+        return True
     expected = array.itemsize
     for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
         if stride != expected:

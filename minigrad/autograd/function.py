@@ -86,7 +86,7 @@ class FunctionCtx(Node):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {reasons.type_name(t)}")
         self.to_save = (*self.to_save, None)
-        places = [next((n for n, out in enumerate(outputs) if out is t), None) for t in self.to_save]
+        places = [next((n for n, out in enumerate(outputs) if out is t is not None), None) for t in self.to_save]
         self.saved_outputs = tuple(places)
         self.saved_names = tuple(f"saved tensor {i}" for i in range(len(self.to_save)))
         self.remember(tuple(t if n is None or saved_hooks else wrap(t.array, t._storage) for t, n in zip(self.to_save, places)))
@@ -95,15 +95,15 @@ class FunctionCtx(Node):
     def apply(self, grad: Any, graph: bool, nodes: Sequence[Node | None]) -> Iterable:
         grads = list(grad) if isinstance(grad, list) else [grad] * (len(self.shape) if self.several else 1)
         tensors = [self._materialize(i, g) for i, g in enumerate(grads)]
-        arguments = iter(tensors)
         cls = self.function
         backward = cls.backward if cls.backward is not Function.backward else cls.vjp
-        results = backward(self, *(next(arguments) if made else None for made in self.made_by_forward))
+        results = backward(self, *tensors)
         return self._check(results if isinstance(results, tuple) else (results,), graph)
 
     def _materialize(self, i: int, grad: Any) -> Tensor | None:
         if grad is None:
-            return wrap(np.zeros(*self.expects(i))) if self.materialize_grads else None
+            shape, dtype = self.expects(i)      # None of what is no tensor
+            return wrap(np.zeros(shape, dtype)) if self.materialize_grads and shape is not None else None
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
 
     def _check(self, results: tuple, graph: bool) -> list:
@@ -189,12 +189,11 @@ class Function:
             watch.callback = callback
         values = list(output) if isinstance(output, tuple) else [output]
         values = _connect(node, args, values, recorded)
-        tensors = [v for v in values if isinstance(v, Tensor)]
-        node.made_by_forward = [isinstance(v, Tensor) for v in values]
         if recorded:
-            node.finish_saving(tensors)
+            node.finish_saving(values)
         if watch.callback is not None:
-            watch.callback(_SeenFunction(cls.__name__, type(node).__name__), args, tuple(tensors), recorded)
+            tensors = tuple(v for v in values if isinstance(v, Tensor))
+            watch.callback(_SeenFunction(cls.__name__, type(node).__name__), args, tensors, recorded)
         return tuple(values) if isinstance(output, tuple) else values[0]
 
 
@@ -222,16 +221,17 @@ def _connect(node: FunctionCtx, args: tuple, values: list, recorded: bool) -> li
             raise RuntimeError("mark_dirty can only accept variables, but argument ")       # PyTorch's text ends here
         t._storage.bump()
         check(any(t is value for value in values), reasons.DIRTY_NOT_RETURNED)
-        check(not recorded or t._view is None or len(values) < 2, reasons.DIRTY_VIEW)
         if recorded and t._node is None and t.requires_grad:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        check(not recorded or t._view is None or len(values) < 2, reasons.DIRTY_VIEW)
         if recorded:
             t._grad = None
         if recorded and t._view is not None and not t._view.origin and t._view.base._node is None and t.requires_grad:
             raise RuntimeError(reasons.LEAF_VIEW_INPLACE)
     for value in values:
         if not isinstance(value, Tensor):
-            result.append(value)
+            for seen, what in (shapes, None), (dtypes, None), (result, value):
+                seen.append(what)
             continue
         is_input = any(value is a for a in args)
         is_dirty = any(value is d for d in node.dirty_tensors)

@@ -12,13 +12,14 @@ KNOWN: dict[str, str] = {
     r"^error [|] RuntimeError: unsupported operation: more than one element[^|]*[|] None":
         "a gradient that is expanded in PyTorch",
     r"^look.tensors.#(.grad)+.storage_offset [|] 0 [|] 0$": "a gradient that is a view of an inner tensor in PyTorch",
+    r"^look.tensors.#.grad.storage [|] #.grad [|] #.grad$": "gradients that are views of one inner tensor in PyTorch",
     r"^look.tensors.#.name [|] # [|] #": "a gradient that two inputs share, which is one tensor in PyTorch",
     r"^(look|error)[^|]* [|] RuntimeError: one of the variables ([^|]*) [|] RuntimeError: one of the variables \2$":
         "the version of a gradient in a text, which depends on how it was added up",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
-    r"^error [|] RuntimeError: (Output|A view was created) [^|]*its base or another view [^|]*[|] NotImplementedError: \"bitwise":
-        "the history of a stale view, which PyTorch asks for before a bitwise operation refuses its type",
+    r"^error [|] RuntimeError: (Output|A view was created) [^|]*its base or another view [^|]*[|] (NotImplementedError: \"bitw|RuntimeError: Given norm)":
+        "the history of a stale view, which PyTorch asks for before a bitwise operation refuses its type and layer_norm its size",
     r"^error [|] RecursionError: [^|]*[|] RecursionError: [^|]*$": "in which call Python's stack ended",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
 }

@@ -54,7 +54,7 @@ def function(w: Writer) -> str:
 def module(w: Writer) -> str:
     """A line that makes a module, or does something with one that there is."""
     modules = numbered(w, "m")
-    a = w.tensor(lambda t: t.dim() > 0 and t.dtype.is_floating_point and t.numel() > 0)
+    a = w.tensor(lambda t: t.dim() > 0 and t.dtype.is_floating_point and t.numel() > 0 and t.element_size() > 2)    # no mixed half
     if not modules or w.chance(0.25):
         m, n = f"m{len(modules)}", w.names[a].shape[-1] if w.names[a].dim() else 1
         double = ".double()" if str(w.names[a].dtype) == "torch.float64" else ""
