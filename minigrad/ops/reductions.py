@@ -543,6 +543,11 @@ def _vector_norm(self, ord, dim, keepdim):
     if self.dtype.kind != "f":
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                            + scalar_type(self))
+    if not self.size and (ord < 0 or ord == math.inf):
+        empty = next((d for d in dim or () if not self.shape[d]), None)
+        why = f"the dimension {empty}because this dimension is empty and" if dim else "an empty tensor because"
+        check(dim and empty is None, f"linalg.vector_norm cannot compute the {ord:g} norm on {why} the operation does not have "
+              "an identity")
     size = np.abs(self)
     if ord in (math.inf, -math.inf):
         return _reduce(np.maximum if ord > 0 else np.minimum, size, dim, keepdim)

@@ -284,3 +284,9 @@ def types_that_do_not_meet(mg):
             show(*[attempt(f) for f in (lambda: mg.dist(x, y), lambda: mg.heaviside(x, y), lambda: mg.tensordot(x, y, 1),
                                         lambda: mg.nn.functional.binary_cross_entropy_with_logits(x, y), lambda: mg.einsum("i,i->", x, y))])
     show(attempt(lambda: mg.eye(2).bool().trace()))
+
+
+def norms_of_nothing(mg):
+    for shape in [(0,), (0, 3), (3, 0)]:
+        for order in [float("inf"), -1, 2, 0]:
+            show(*[attempt(lambda: mg.zeros(shape).norm(order, dim=dim)) for dim in (None, 0, -1)])
