@@ -385,6 +385,8 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
         check(weight is None or weight.numel() == sizes[1], "weight tensor should be defined either for all or no classes")
     if target.dtype not in (int64, uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_type}")
+    check(rank != 1 or places in ((), (1,)) or len(places) > 1,
+          lambda: f"For 1D input, 1D target must have size 1, but got target size: {places[0]}", ValueError)
     if weight is not None:
         classes = sizes[0 if rank == 1 else 1]
         if weight.array.shape != (classes,):
@@ -411,6 +413,9 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
         raise RuntimeError("ignore_index is not supported for floating point target")
     scores = reductions.log_softmax(input, 0 if input.array.ndim == 1 else 1)
     if soft:
+        classes = scores.shape[0 if scores.ndim == 1 else 1]
+        check(weight is None or weight.array.shape == (classes,), lambda: "cross_entropy: weight tensor should be defined either for all "
+              f"{classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
         return _soft_cross_entropy(scores, target, _row(weight, scores), _number(reduction), label_smoothing)
     loss = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
     return loss if not label_smoothing else _smoothed(loss, scores, target, weight, ignore_index, _number(reduction), label_smoothing)

@@ -290,3 +290,11 @@ def norms_of_nothing(mg):
     for shape in [(0,), (0, 3), (3, 0)]:
         for order in [float("inf"), -1, 2, 0]:
             show(*[attempt(lambda: mg.zeros(shape).norm(order, dim=dim)) for dim in (None, 0, -1)])
+
+
+def class_weights_that_do_not_fit(mg):
+    F, x = mg.nn.functional, (mg.arange(6.0).view(2, 3) - 2) / 2
+    for scores, target in [(x, x.softmax(1)), (x[0], x[0].softmax(0)), (x, mg.tensor([0, 2])), (x[0], mg.tensor(1)), (x[0], mg.tensor([1])),
+                           (x[0], mg.tensor([1, 2, 0])), (x[0], mg.tensor([[1]]))]:
+        for weight in [None, mg.tensor([1.0, 2.0, 0.5]), mg.tensor([1.0, 2.0])]:
+            show(attempt(lambda: F.cross_entropy(scores, target, weight)), attempt(lambda: F.nll_loss(scores, target, weight)))
