@@ -431,6 +431,13 @@ def test_what_a_toggle_changed_is_said_and_marked(explore):
     assert "ran while the recording was off (`with mg.no_grad()`, line 4)" in explorer.changed[2]
 
 
+def test_only_what_differs_is_framed_when_an_operation_comes_in_between(explore):
+    explorer = explore("x = mg.tensor([2.0], requires_grad=True)\nwith mg.no_grad():\n    z = x + 1\nt = z * x\nt.backward()\n")
+    explorer.toggle("z.detach")
+    framed = {part.text if hasattr(part, "text") else part.name for part in map(explorer.model.by_id.get, explorer._marked)}
+    assert explorer.changed == [] and framed <= {"(…).detach()", "x + 1", ""} and "(…).detach()" in framed
+
+
 def test_the_heading_tells_the_list_from_the_frames(explore):
     explorer = explore(SQUARE)
     explorer.toggle("y.requires_grad")
@@ -440,7 +447,7 @@ def test_the_heading_tells_the_list_from_the_frames(explore):
     assert said in explorer.widget.html
     explorer.changed.clear()                                # as when no named tensor changed
     explorer.step = None
-    assert "What the switch changed is framed in the picture." in explorer.widget.html
+    assert "No flag and no gradient has changed; what looks different is framed." in explorer.widget.html
 
 
 def test_each_switch_has_a_name_and_says_what_it_does(explore):

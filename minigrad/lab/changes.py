@@ -1,7 +1,8 @@
 """What a toggle changed, and why: the tensors of two runs compared."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..picture import Recorder
@@ -80,11 +81,21 @@ def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]],
 
 
 def changed_cards(before: Model, now: Model) -> list[str]:
-    """The ids of tensors and operations that look different; a flag moves no id."""
-    old = {item.id: _look(item) for item in (*before.cards, *before.ops)}
-    return [item.id for item in (*now.cards, *now.ops) if old.get(item.id) != _look(item)]
+    """The ids of tensors and operations that look different."""
+    old = {called: _look(item) for called, item in _called(before)}
+    return [item.id for called, item in _called(now) if old.get(called) != _look(item)]
+
+
+def _called(model: Model) -> Iterator[tuple[Any, Any]]:
+    """Tensors and operations by what they are called, and the how manieth of that name: one more operation moves all ids behind it."""
+    met: Counter[Any] = Counter()
+    for item in (*model.cards, *model.ops):
+        name = type(item), getattr(item, "name", None) or getattr(item, "text", "")
+        met[name] += 1
+        yield (name, met[name]), item
 
 
 def _look(item: Any) -> Any:
-    """All that a card or an operation says, but for its line: a toggle may move that."""
-    return {key: value for key, value in vars(item).items() if key not in ("line", "source", "past", "text", "block")}
+    """All that a card or an operation says, but for its line and for ids: a toggle may move these."""
+    moved = ("id", "op", "inputs", "outputs", "line", "source", "past", "text", "block")
+    return {key: value for key, value in vars(item).items() if key not in moved}

@@ -51,7 +51,7 @@ def explorer_html(view: dict[str, Any]) -> Html:
 def _heading(view: dict[str, Any]) -> str:
     """What the list below tells, and what the frames in the picture do: at an earlier step that is not the same."""
     if not view["changed"]:
-        return "What the switch changed is framed in the picture." if view["marked"] else ""
+        return "No flag and no gradient has changed; what looks different is framed." if view["marked"] else ""
     return ("After the whole walk the switch has changed this (framed in the picture: what is different at this step):"
             if view["step"] < view["last"] else "What the switch changed (framed in the picture), and why:")
 
