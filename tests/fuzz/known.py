@@ -18,7 +18,7 @@ KNOWN: dict[str, str] = {
         "the version of a gradient in a text, which depends on how it was added up",
     r"^error [|] None [|] NotImplementedError: \"cum(sum|prod)_out_cpu\" not implemented for 'Bool'$":
         "in place, a bool of no dimension or without elements, where PyTorch has nothing to compute",
-    r"^error [|] RuntimeError: (Output|A view was) [^|]*its base or another [^|]*[|] (NotImplementedError: \"bitw|RuntimeError: Given norm)":
+    r"^error [|] RuntimeError: (Output|A view was) [^|]*its base or another [^|]*[|] (NotImplemented[^|]*bitw|RuntimeError: Given norm)":
         "the history of a stale view, which PyTorch asks for before a bitwise operation refuses its type and layer_norm its size",
     r"^error [|] RecursionError: [^|]*[|] RecursionError: [^|]*$": "in which call Python's stack ended",
     r"INTERNAL ASSERT FAILED": "a bug of PyTorch, which asks to report it",
