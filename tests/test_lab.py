@@ -408,6 +408,7 @@ def test_undo_takes_toggles_and_resets_back(explore):
     explorer.toggle("z.detach")
     text = explorer.source
     explorer.reset()
+    assert explorer.changed == [] and "data-changed" not in explorer.widget.html        # what it was is known
     explorer.undo()
     assert explorer.source == text
     explorer.undo()

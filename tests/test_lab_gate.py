@@ -228,3 +228,20 @@ def test_several_questions_behind_letters_are_answered_one_by_one():
     assert "<code>x.requires_grad_(False)</code> <code>works</code>" in gate.widget.html
     one = lab.gate(SQUARE, "error", options={"line 4": "", "no error": ""})
     assert "Does the program" not in one.widget._static()["text/html"]
+
+
+def test_a_last_value_is_not_echoed_and_each_answer_has_its_question():
+    gate = lab.gate("x = mg.ones(1)\nz = x * 3\nx.requires_grad_(True)\n", "z.requires_grad", options={
+        "Yes": ("believes in formulas", ["True"]), "No": ("is right", ["False"])})
+    gate.commit("B")
+    gate.reveal()
+    assert gate.outcome.printed == "" and "mg-printed" not in gate.widget.html
+    assert "<code>z.requires_grad</code> <code>False</code>" in gate.widget.html
+
+
+def test_the_status_says_which_bar_is_which_vote():
+    gate = lab.gate("x = mg.ones(1)\n", "x.requires_grad", options={"True": "dreams", "False": "is right"})
+    gate.vote(A=1)
+    assert "Second vote" in gate.widget.html.split("mg-caption")[1]
+    gate.vote(B=1)
+    assert "Grey is the first vote, blue the second." in gate.widget.html

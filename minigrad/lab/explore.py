@@ -176,12 +176,12 @@ class Explorer:
     def undo(self) -> None:
         """Take the last toggle or reset back."""
         if self._undo:
-            self._run(self._undo.pop())
+            self._run(self._undo.pop(), tell=False)
 
     def reset(self) -> None:
         """Set every switch as the cell has it."""
         self._undo.append(self._flipped)
-        self._run(frozenset())
+        self._run(frozenset(), tell=False)
 
     def _is_on(self, switch: Switch) -> bool:
         return switch.on ^ (switch.key in self._flipped)
@@ -189,7 +189,7 @@ class Explorer:
     def _named(self, outcome: Outcome) -> dict[str, Any]:
         return {name: outcome.namespace[name] for name in self._names if name in outcome.namespace}
 
-    def _run(self, flipped: frozenset[str]) -> None:
+    def _run(self, flipped: frozenset[str], tell: bool = True) -> None:
         before, model = self._state, self.model
         self._flipped, self._text, recorder = flipped, self._program.text(flipped), Recorder(self._file)
         self._outcome = run(self.source, self._snapshot, self._file, recorder)
@@ -201,9 +201,10 @@ class Explorer:
             self._state = state(self._drawn[1], recorder)
             end = failed.line if failed else None
             lines = [line for line in lines_of(self.source) if end is None or line.node.lineno <= end]
-            self.changed = changes(before, self._state, self._drawn[1], lines, self.error if self._stopped_at_backward() else "", end)
+            raised = self.error if self._stopped_at_backward() else ""
+            self.changed = tell * changes(before, self._state, self._drawn[1], lines, raised, end)
             self._step = None if self._raised else self._step           # show where
-            self._marked = changed_cards(model, self.model)
+            self._marked = tell * changed_cards(model, self.model)
         self._show()
 
     def _stopped_at_backward(self) -> bool:

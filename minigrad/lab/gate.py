@@ -83,7 +83,8 @@ class Gate:
         self._snapshot = Snapshot("\n".join([self.program, *(ask.text for ask in self.asks)]), namespace)
         self.name = name or hashlib.sha1("\n".join([self.program, *asks, *options]).encode()).hexdigest()[:8]
         self._file, self._detail = f"<gate {self.name}>", chosen_detail()
-        self.outcome: Outcome = run(self.program, self._snapshot, self._file, contextlib.nullcontext())
+        # a last value is not shown, as it is below a cell: it would stand beside the answer
+        self.outcome: Outcome = run(f"{self.program}None\n", self._snapshot, self._file, contextlib.nullcontext())
         self.answers = {ask.text: self._answer(ask) for ask in self.asks}
         self.options = [self._option(*item) for item in zip("ABCDEFGH", options.items(), strict=False)]
         right = [option for option in self.options if self.is_right(option)]

@@ -138,7 +138,8 @@ def _status(gate: Gate) -> str:
     if gate.committed:
         return "Committed. Reveal when you are ready." + trouble
     if gate.counting:
-        return "Type the hands for each letter; then Second vote, after the talk, or Reveal." + trouble
+        return ("Type the hands for each letter; then Second vote, after the talk, or Reveal." if len(gate.votes) < 2 else
+                "Type the hands once more; then Reveal. Grey is the first vote, blue the second.") + trouble
     if not gate.complete and not gate.options:
         left = sum(not gate.guesses.get(ask.text) for ask in gate.asks)
         return f"{left} of {of} still to answer" + trouble
@@ -156,7 +157,7 @@ def _result(gate: Gate, right: int, of: int) -> str:
 def _revealed(gate: Gate) -> list[Html]:
     failed = gate.outcome.failure
     figure, asked = gate.picture()
-    answers = [(_label(ask), gate.answers[ask.text]) for ask in gate.asks] if gate.options and len(gate.asks) > 1 else []
+    answers = [(ask.text, gate.answers[ask.text]) for ask in gate.asks if ask.text != "error"] if gate.options else []
     return [tag("ul", *(tag("li", tag("code", text), " ", tag("code", answer.text.partition(":")[0] if answer.raised else answer.text))
                         for text, answer in answers), class_="mg-asked-about", key="answers"),
             tag("pre", failed.text, class_="mg-error", key="error") if failed else join([]),
