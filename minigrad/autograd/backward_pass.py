@@ -73,15 +73,20 @@ def _root_gradients(outputs: tuple[Tensor, ...], grads: tuple) -> list[Tensor]:
     return result
 
 
+def _no_graph(i: int, out: Tensor) -> RuntimeError:
+    """Made here: a local name of the error where it is raised would keep that frame, and the graph in it, until garbage is collected."""
+    error = RuntimeError(reasons.NO_GRAPH.replace("element 0", f"element {i}"))
+    facts = reasons.Facts("This tensor", False, True, floating=out.is_floating_point() or out.is_complex(), dtype=str(out.dtype))
+    error.add_note(reasons.explain(facts, "requires_grad")[1])
+    return error
+
+
 def _roots(outputs: tuple[Tensor, ...], grads: list[Tensor], create_graph: bool) -> list[tuple[Edge, Any]]:
     roots = []
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=True)):
         edge = edge_of(out)
         if edge[0] is None:
-            error = RuntimeError(reasons.NO_GRAPH.replace("element 0", f"element {i}"))
-            facts = reasons.Facts("This tensor", False, True, floating=out.is_floating_point() or out.is_complex(), dtype=str(out.dtype))
-            error.add_note(reasons.explain(facts, "requires_grad")[1])
-            raise error
+            raise _no_graph(i, out)
         # Gradients travel as arrays nobody else holds, so that a leaf may keep what it gets.
         dtype = edge[0].expects(edge[1])[1]
         roots.append((edge, grad._cast(dtype) if create_graph and grad.array.dtype != dtype else
