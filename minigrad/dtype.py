@@ -96,16 +96,26 @@ def to_numpy(d: Any) -> np.dtype:
     return python.numpy
 
 
-def in_single(kernel: Callable) -> Callable:
-    """A kernel of several steps that rounds to float16 once, at the end, as PyTorch's do: NumPy would round each step."""
+def _rounded_once(kernel: Callable, narrow: dtype, wide: dtype) -> Callable:
+    """A kernel of several steps that works on one type in a wider one, and rounds once, at the end."""
     @functools.wraps(kernel)
     def run(x: np.ndarray, *args: Any, **kwargs: Any) -> Any:
-        if x.dtype is not float16.numpy or any(isinstance(a, (np.dtype, dtype)) for a in (*args, *kwargs.values())):
+        if x.dtype is not narrow.numpy or any(isinstance(a, (np.dtype, dtype)) for a in (*args, *kwargs.values())):
             return kernel(x, *args, **kwargs)
-        wide = [a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == x.dtype else a for a in (x, *args)]
-        results = kernel(*wide, **kwargs)
+        widened = [a.astype(wide.numpy) if isinstance(a, np.ndarray) and a.dtype == x.dtype else a for a in (x, *args)]
+        results = kernel(*widened, **kwargs)
         return [r.astype(x.dtype) for r in results] if isinstance(results, (tuple, list)) else results.astype(x.dtype)
     return run
+
+
+def in_single(kernel: Callable) -> Callable:
+    """The kernel, working on float16 in float32, as PyTorch's do: NumPy would round each step."""
+    return _rounded_once(kernel, float16, float32)
+
+
+def in_double(kernel: Callable) -> Callable:
+    """The kernel, working on float32 in float64."""
+    return _rounded_once(kernel, float32, float64)
 
 
 def scalar_type(array: np.ndarray) -> str:

@@ -81,7 +81,7 @@ _elu = op(tex=_elu.op.tex, self=lambda grad, self, alpha, scale, input_scale: _e
     self_or_result=lambda grad, grad_output, self_or_result, alpha, scale, input_scale:
         _elu_backward(grad * grad_output * input_scale, self_or_result, alpha, scale, input_scale) * (self_or_result < 0))
 def _elu_backward(grad_output, self_or_result, alpha, scale, input_scale, is_result=False):
-    slope = np.exp(np.minimum(self_or_result, 0) * input_scale) * (alpha * scale * input_scale)
+    slope = elementwise.precise_exp(np.minimum(self_or_result, 0) * input_scale) * (alpha * scale * input_scale)
     return grad_output * np.where(self_or_result <= 0, slope, self_or_result.dtype.type(scale))
 
 
@@ -138,7 +138,7 @@ def _softplus(self, beta, threshold):
 @op(tex=r"\sigma({self}) {grad_output}", symmetric=True, self=lambda grad, grad_output, self, beta, threshold:
         _sigmoid_backward(grad * grad_output, elementwise.sigmoid(self * beta)) * (self * beta < threshold) * beta)
 def _softplus_backward(grad_output, self, beta, threshold):
-    return np.where(self * beta > threshold, grad_output, grad_output / (1 + np.exp(-self * beta)))
+    return np.where(self * beta > threshold, grad_output, grad_output / (1 + elementwise.precise_exp(-self * beta)))
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
@@ -167,7 +167,7 @@ def logsigmoid(input: Any) -> Any:
     self=lambda grad, self: _silu_gradient(grad, self, elementwise.sigmoid(self)))
 def _silu(self):
     refuse(self, "biu", "silu_cpu")
-    return self / (1 + np.exp(-self))
+    return self / (1 + elementwise.precise_exp(-self))
 
 
 def _silu_gradient(grad: Any, x: Any, gate: Any) -> Any:

@@ -164,7 +164,7 @@ def _reduce(losses: np.ndarray, reduction: int, divisor: Any = None) -> np.ndarr
     """The losses themselves, their mean (their sum over another `divisor`), or their sum."""
     if reduction == 0:
         return losses
-    total = np.add.reduce(losses, axis=None)
+    total = views.added_up(losses)
     if reduction == 2:
         return total
     divisor = losses.dtype.type(losses.size) if divisor is None else divisor

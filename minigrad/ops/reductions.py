@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
-from ..dtype import refuse, return_type, scalar_type
+from ..dtype import in_double, refuse, return_type, scalar_type
 from ..function import PUBLIC, op
 from ..reasons import NO_FREEDOM, check
 from ..tensor import Tensor, check_dim, wrap
 from .choices import isfinite, isnan, logical_not, masked_fill, where, zeros_of
-from .elementwise import _no_bool, abs, exp, log, maximum, minimum, pow, sgn
+from .elementwise import _no_bool, abs, exp, log, maximum, minimum, pow, precise_exp, precise_log, sgn
 from .indexing import grad_zeros, scatter_add, select_gradient
 from .joining import cat
 from .rearranging import flip
-from .views import _sum_all, dims_of, expand, narrow, reinserted, reshape, spread, unsqueeze
+from .views import _sum_all, added_up, dims_of, expand, narrow, reinserted, reshape, spread, unsqueeze
 
 # Shapes and types ----------------------------------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ def _mean_dtype(array, dtype):
     self=lambda grad, self_sym_sizes, self_sym_numel: expand(grad, self_sym_sizes) / self_sym_numel)
 def _mean_all(self, dtype=None):
     self = _mean_dtype(self, dtype)
-    return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
+    return added_up(self) / self.dtype.type(self.size)
 
 
 def _mean_gradient(grad: Any, self_sym_sizes: tuple, dim: Any, keepdim: bool) -> Any:
@@ -484,23 +484,27 @@ def _std_gradient(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
 
 
 @op(in_steps=True, self=_var_gradient)
+@in_double
 def _var(self, dim, correction, keepdim):
     return _deviations(self, dim, keepdim, correction, "var")
 
 
 @op(in_steps=True, self=_std_gradient)
+@in_double
 def _std(self, dim, correction, keepdim):
     return np.sqrt(_deviations(self, dim, keepdim, correction, "std"))
 
 
 @op(outputs="list", in_steps=True, self=lambda grads, self, dim, correction, keepdim:
     _var_gradient(grads[0], self, dim, correction, keepdim) + _mean_gradient(grads[1], tuple(self.shape), dim, keepdim))
+@in_double
 def _var_mean(self, dim, correction, keepdim):
     return [_deviations(self, dim, keepdim, correction, "var_mean"), _mean_dim(self, dim, keepdim)]
 
 
 @op(outputs=("result0", "result1"), in_steps=True, self=lambda grads, self, dim, correction, keepdim, result0:
     _std_gradient(grads[0], self, dim, correction, keepdim, result0) + _mean_gradient(grads[1], tuple(self.shape), dim, keepdim))
+@in_double
 def _std_mean(self, dim, correction, keepdim):
     return [np.sqrt(_deviations(self, dim, keepdim, correction, "std_mean")), _mean_dim(self, dim, keepdim)]
 
@@ -600,7 +604,7 @@ def _logsumexp(self, dim, keepdim):
     axes = dims_of(dim, self.ndim)
     top = np.maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
-    result = np.log(np.add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
+    result = precise_log(np.add.reduce(precise_exp(self - top), axis=axes, keepdims=True)) + top
     return np.asarray(result if keepdim else result.squeeze(axes), order="C")
 
 
@@ -625,7 +629,7 @@ def _softmax(self, dim):
     if not self.size:
         return self.copy()
     shifted, axis = _shifted(self, dim, "softmax")
-    out = np.exp(shifted)
+    out = precise_exp(shifted)
     return out / np.add.reduce(out, axis=axis, keepdims=True)
 
 
@@ -649,14 +653,14 @@ def _log_softmax(self, dim):
     if not self.size:
         return self.copy()
     shifted, axis = _shifted(self, dim, "log_softmax")
-    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+    return shifted - precise_log(np.add.reduce(precise_exp(shifted), axis=axis, keepdims=True))
 
 
 @op(tex=r"{grad_output} - e^{{{output}}} \sum {grad_output}",
     grad_output=lambda grad, output, dim: grad - sum(grad * exp(output), (dim,), True),
     output=lambda grad, grad_output, output, dim: (lambda slope: -sum(grad_output, (dim,), True) * slope * grad)(exp(output)))
 def _log_softmax_backward_data(grad_output, output, dim):
-    return grad_output - np.exp(output) * np.add.reduce(grad_output, axis=dim if output.ndim else (), keepdims=True)
+    return grad_output - precise_exp(output) * np.add.reduce(grad_output, axis=dim if output.ndim else (), keepdims=True)
 
 
 def softmax(input: Any, dim: int, dtype: Any = None) -> Any:

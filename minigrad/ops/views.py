@@ -367,9 +367,19 @@ def _sum_over(self, dim, keepdim):
     return np.add.reduce(self, axis=dim, keepdims=keepdim)
 
 
+_ORDER = {5: [0, 4, 1, 2, 3], 6: [0, 4, 5, 1, 2, 3], 7: [0, 4, 5, 6, 1, 2, 3]}
+
+
+def added_up(array: np.ndarray, dtype: Any = None) -> Any:
+    """The sum of all elements; of a few, in the order in which PyTorch adds them, which makes four sums side by side."""
+    if array.size in _ORDER and array.dtype.kind == "f" and array.flags.c_contiguous:
+        array = array.reshape(-1)[_ORDER[array.size]]
+    return np.add.reduce(array, axis=None, dtype=dtype)
+
+
 @op(node="SumBackward0", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
 def _sum_all(self, dtype=None):
-    return np.add.reduce(self, axis=None, dtype=dtype or (np.int64 if self.dtype.kind in "biu" else None))
+    return added_up(self, dtype or (np.int64 if self.dtype.kind in "biu" else None))
 
 
 def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:
