@@ -38,7 +38,7 @@ def count_of(sizes: tuple, dim: Any) -> int:
 def _reduce(ufunc: np.ufunc, array: np.ndarray, dim: Any, keepdim: bool, **options: Any) -> np.ndarray:
     """Reduce an array over dimensions; the result lies in memory row by row, however the array does."""
     dims = dims_of(dim, array.ndim)
-    out = np.asarray(ufunc.reduce(array, axis=dims, **options), order="C")
+    out = np.asarray((added_up if ufunc is np.add else ufunc.reduce)(array, axis=dims, **options), order="C")
     return out.reshape([1 if d in dims else n for d, n in enumerate(array.shape)]) if keepdim else out
 
 

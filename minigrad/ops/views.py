@@ -362,24 +362,29 @@ def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
     return expand(input, *args, size=size)
 
 
-@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", self=spread)
-def _sum_over(self, dim, keepdim):
-    return np.add.reduce(self, axis=dim, keepdims=keepdim)
-
-
 _ORDER = {5: [0, 4, 1, 2, 3], 6: [0, 4, 5, 1, 2, 3], 7: [0, 4, 5, 6, 1, 2, 3]}
 
 
-def added_up(array: np.ndarray, dtype: Any = None) -> Any:
-    """The sum of all elements; of a few, in the order in which PyTorch adds them, which makes four sums side by side."""
-    if array.size in _ORDER and array.dtype.kind == "f" and array.flags.c_contiguous:
-        array = array.reshape(-1)[_ORDER[array.size]]
-    return np.add.reduce(array, axis=None, dtype=dtype)
+def added_up(array: np.ndarray, axis: Any = None, **options: Any) -> Any:
+    """The sum over axes (None: all); a few numbers in a row in the order in which PyTorch adds them: four sums side by side."""
+    if array.dtype.kind == "f" and array.flags.c_contiguous:
+        if axis is None and array.size in _ORDER:
+            array = array.reshape(-1)[_ORDER[array.size]]
+        elif axis == (array.ndim - 1,) and array.shape[-1] in _ORDER:
+            array = array[..., _ORDER[array.shape[-1]]]
+    return np.add.reduce(array, axis=axis, **options)
+
+
+@op(node="SumBackward1", tex=r"\sum_{{{dim}}} {self}", self=spread)
+def _sum_over(self, dim, keepdim):
+    return added_up(self, axis=dim, keepdims=keepdim)
+
+
 
 
 @op(node="SumBackward0", tex=r"\sum {self}", self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))
 def _sum_all(self, dtype=None):
-    return added_up(self, dtype or (np.int64 if self.dtype.kind in "biu" else None))
+    return added_up(self, dtype=dtype or (np.int64 if self.dtype.kind in "biu" else None))
 
 
 def sum_to_size(self: Any, *args: Any, size: Any = None) -> Any:

@@ -39,7 +39,7 @@ TURNED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, as
 # Changes that make no difference which a test could see: {(the line of code, what becomes of the changed part): why}.
 EXPLAINED: dict[tuple[str, str], str] = {
     ("IN_PLACE_FROM = 512    # below so many elements adding into an array costs more than making a new one", "513"): "costs time",
-    ("active = False", "True"): "costs time: a new node looks once more whether a mode is on, and none is",
+    ("self.active = False", "True"): "costs time: a new node looks once more whether a mode is on, and none is",
     ("return 0", "1"): "the version of a number in a tensor's place; numbers are not written, so nobody compares it",
     ("if value._node is None and value._detached > self._number and not shown:", "value._detached >= self._number"):
         "both numbers are drawn from one counter, so they are never equal",
