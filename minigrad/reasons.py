@@ -334,7 +334,7 @@ NOT_RECORDED = (
          "Use the tensor itself where the gradient must pass."),
     Rule("a gradient", lambda f: f.how == "gradient", "{made} is a gradient, and a backward pass records nothing by itself.",
          "Write create_graph=True where it is computed."),
-    Rule("recording was off", lambda f: f.how == "computed" and bool(f.block),
+    Rule("recording was off", lambda f: f.how == "computed" and bool(f.block) and bool(f.requiring or not f.inputs),
          "{made} ran while the recording was off ({block}).", "Move the line out of that block."),
     Rule("flag came late", lambda f: f.how == "computed" and bool(f.late),
          "{made} ran before {late}; a graph that exists does not change with a flag.", "Set the flag first, then compute."),

@@ -49,7 +49,7 @@ def expected(name, attribute, on, asks, ran, raised):
         return "never asked"
     if on[f"{name}.detach"]:
         return "detached"
-    return "recording was off" if cut[name] else "no input asks"
+    return "recording was off" if cut[name] and any(asks[n] for n in INPUTS[name]) else "no input asks"
 
 
 def test_every_state_of_a_small_program():
@@ -179,3 +179,14 @@ def test_on_pytorch():
     exec(source, names)
     assert rules == {f"{n}.{a}": explained(names[n], a, n, names, lines).rule for n in "xyztnk" for a in ("requires_grad", "grad")}
     assert rules["x.grad"] == "collected" and rules["n.grad"] == "detached" and rules["k.grad"] == "recording was off"
+
+
+def test_a_block_without_recording_is_no_cause_where_nothing_would_have_been_recorded():
+    x = mg.tensor([2.0])
+    with mg.no_grad():
+        z = x + 1
+    assert why(z).rule == "no input asks"
+    x.requires_grad_()
+    with mg.no_grad():
+        z = x + 1
+    assert why(z).rule == "recording was off"
