@@ -152,7 +152,7 @@ def write(tensor: Tensor, array: np.ndarray) -> None:
     """Overwrite the elements, and count it in the version that views and detached aliases share."""
     target = tensor.array
     if 0 in target.strides:         # one place stands for several elements: the one that changed wins
-        np.copyto(target, array, where=array != target)
+        np.copyto(target, array, casting="unsafe", where=array != target)
     else:
         target[...] = array
     tensor._count_write()

@@ -207,7 +207,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     size = math.prod(batch)
     left = reshape(expand(self, *batch, n, k), size, n, k)
     if b == 1:
-        right = unsqueeze(reshape(expand(other, *batch, k), size, k), 2)
+        right = unsqueeze(reshape(expand(other, *batch, other.shape[0]), size, other.shape[0]), 2)
     else:
         right = reshape(expand(other, *batch, *other.shape[-2:]), size, *other.shape[-2:])
     product = bmm(left, right)

@@ -29,7 +29,7 @@ KNOWN: dict[str, str] = {
 USING: list[tuple[str, str, str]] = [
     (r"^look.second\.", "atan2", "in the graph of a backward pass, what the formulas of two inputs have in common is computed for each"),
     (r"^look.second\.", "cumprod", "in the graph of a backward pass, gradients beside a zero are joined, not written into an empty tensor"),
-    (r"^look.tensors.#.grad.requires_grad [|] True [|] False", "LayerNorm",
+    (r"^(look.second\.|look.tensors.#.grad.(requires_grad|is_leaf) [|] (True [|] False|False [|] True))", "LayerNorm",
      "layer_norm's backward pass is one operation in PyTorch: with create_graph the gradients of weight and bias are recorded, too"),
     (r"^look.tensors.#(.grad)*.stride", "einsum",
      "the memory order of einsum's gradient: PyTorch's product takes the operands the other way round"),

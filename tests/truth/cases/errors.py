@@ -528,3 +528,15 @@ def what_cannot_be_set(mg):
     for value in [mg.int64, 3, "float32", float, None]:
         show(attempt(lambda value=value: mg.set_default_dtype(value)))
     show(attempt(lambda: mg.add(x, 1, out=mg.ones(3, dtype=mg.int64))))
+
+
+def a_vector_of_another_length_does_not_stretch(mg):
+    """Also not one of length 1, with a stack of matrices that cannot be folded into one."""
+    stack = mg.ones(2, 1, 2).expand(2, 2, 2)
+    show(attempt(lambda: stack @ mg.ones(1)), attempt(lambda: mg.ones(2, 2, 2) @ mg.ones(1)), attempt(lambda: mg.ones(1) @ stack))
+
+
+def whole_numbers_of_a_wider_type_are_written_into_few_places(mg):
+    nothing, stretched = mg.zeros(0).byte(), mg.zeros(1, dtype=mg.uint8).expand(3)
+    nothing *= mg.zeros(0, dtype=mg.int64)
+    show(nothing, attempt(lambda: stretched.mul_(mg.ones(3, dtype=mg.int64))))
