@@ -114,7 +114,8 @@ def test_the_explorer_by_mouse(labs):
         lab.get_by_role("tab", name=tab).click()
         has(page, lab, text)
     lab.get_by_role("button", name="Undo").click()
-    has(page, lab, "y.requires_grad is False now, not True.")
+    page.wait_for_function("lab => !lab.textContent.includes('is True now')", arg=lab.element_handle())    # what it changed is undone
+    assert lab.get_by_role("switch", name="y.requires_grad, line 2").get_attribute("aria-checked") == "false"
     lab.get_by_role("switch", name="x.requires_grad, line 1").click()
     has(page, lab, "does not have a grad_fn")
     assert shown.problems == []
