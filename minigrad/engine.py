@@ -274,7 +274,8 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
             if anomaly.enabled:
                 anomaly.running = node
             outs = node.apply(grad, create_graph, nodes)
-            if create_graph or hooks is not None and hooks.post:        # in a graph it shows that all are made to fit before one is added
+            fitted = create_graph or hooks is not None and hooks.post   # in a graph it shows that all are made to fit before one is added
+            if fitted:
                 outs = [out if out is None or child is None else fit(out, *child.expects(output_nr), node, outs)
                         for (child, output_nr), out in zip(node.next_functions, outs)]
             if hooks is not None and hooks.post:
@@ -290,7 +291,8 @@ def run_backward(roots: list[tuple[Edge, Any]], *, wrap: Callable[[Any], Any], r
                     shape, dtype = out.shape, out.dtype
                 if out is not None and (shape != child.shape or dtype is not child.dtype):
                     output_nr = node._next_nrs[place] if node._next_nrs else 0
-                    out = fit(out, *child.expects(output_nr), node, outs)
+                    if not fitted:
+                        out = fit(out, *child.expects(output_nr), node, outs)
                     if child.several:       # its `shape` is that of no array: all of them come here
                         this.add(child, output_nr, out)
                         out = None

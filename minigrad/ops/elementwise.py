@@ -192,6 +192,15 @@ Tensor.__pos__ = positive
 
 # Powers --------------------------------------------------------------------------------------------------------------------
 
+def may_be_read(x: Any) -> bool:
+    """Is this float32, of so few numbers that somebody may read them? Then it is worked out in float64 and rounded once.
+
+    NumPy's own differs from PyTorch's in the last digit of every third number, which ``item()`` shows; so worked out, one in
+    a hundred does.
+    """
+    return x.dtype.char == "f" and x.size <= 256
+
+
 # PyTorch computes small powers as products, NumPy calls pow: the last bits differ.
 _SMALL_POWERS = {2: lambda x: x * x, 3: in_single(lambda x: x * x * x), 0.5: np.sqrt, -1: lambda x: 1 / x,
                  -2: in_single(lambda x: 1 / (x * x)), -0.5: in_single(lambda x: 1 / np.sqrt(x))}
@@ -220,7 +229,7 @@ def _power(base, exponent):
     elif base.dtype.kind != "f" and exponent.dtype.kind in "iu":     # a whole number to -2 is 0, but for 1 and -1
         return np.where(exponent < 0, np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent % 2), 0)),
                         base ** np.maximum(exponent, 0)).astype(base.dtype)
-    if base.dtype.char == "f" and base.size <= FEW:
+    if may_be_read(base):
         return np.power(base, exponent, dtype=np.float64).astype(base.dtype)
     return (base.astype(np.int64) if base.dtype.kind == "b" else base) ** exponent
 
@@ -291,25 +300,16 @@ Tensor.__rpow__ = lambda self, base: NotImplemented if not isinstance(base, (int
 
 # Functions of one number ---------------------------------------------------------------------------------------------------
 
-FEW = 256
-
-
 def precise(ufunc: np.ufunc) -> Callable:
-    """A function whose float32 is worked out in float64 and rounded once, where the numbers are so few that somebody may read them.
-
-    NumPy's own differs from PyTorch's in the last digit of every third number, which ``item()`` shows; so worked out, one in
-    a hundred does.
-    """
+    """A function that rounds once where its numbers may be read."""
     def kernel(x: Any) -> Any:
-        return ufunc(x, dtype=np.float64).astype(x.dtype) if x.dtype.char == "f" and x.size <= FEW else ufunc(x)
+        return ufunc(x, dtype=np.float64).astype(x.dtype) if may_be_read(x) else ufunc(x)
     return kernel
 
 
 def _function(name: str, kernel: Callable, doc: str, tex: str, gradient: Callable, *aliases: str) -> Callable:
     """A smooth function: of integers in the default floating-point type."""
-    steps = kernel if isinstance(kernel, np.ufunc) else in_single(kernel)
-    if isinstance(kernel, np.ufunc) and kernel is not np.sqrt:
-        steps = precise(kernel)
+    steps = in_single(kernel) if not isinstance(kernel, np.ufunc) else kernel if kernel is np.sqrt else precise(kernel)
 
     def function(self):
         return steps(self)
@@ -363,7 +363,7 @@ sigmoid = _function("sigmoid", lambda x: 1 / (1 + precise_exp(-x)), "``1 / (1 + 
     output=lambda grad, grad_output, output: grad * (-2 * output * grad_output))
 def _tanh_backward(grad_output, output):
     """The derivative of tanh in terms of its result, a node of its own in second derivatives."""
-    if output.dtype.char == "f" and output.size <= FEW:     # 1 - y² is one step of PyTorch's processor, rounded once
+    if may_be_read(output):     # 1 - y² is one step of PyTorch's processor, rounded once
         return grad_output * (1 - output.astype(np.float64) ** 2).astype(output.dtype)
     return grad_output * (1 - output * output)
 

@@ -169,24 +169,3 @@ def the_flag_is_a_bool(mg):
                      lambda **k: x.new_zeros(1, **k), lambda **k: mg.eye(1, **k)):
             result = attempt(lambda: make(requires_grad=flag))
             show(result if isinstance(result, Exception) else result.requires_grad)
-
-
-def names_of_classes(mg):
-    """What print(type(x)) says."""
-    x = mg.ones(2, requires_grad=True)
-    y = x * 2
-    z = x.clone()
-    z[0] = 1
-
-    class Double(mg.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * 2
-
-    for thing in (x, y, mg.nn.Parameter(x), x.shape, x.dtype, x.device, y.grad_fn, y.grad_fn.next_functions[0][0], z.grad_fn,
-                  Double.apply(x).grad_fn, x.max(0)):
-        show(str(type(thing)))

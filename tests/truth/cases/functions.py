@@ -12,6 +12,20 @@ def _x(mg):
     return mg.tensor([1.0, 2.0], requires_grad=True)
 
 
+def _double(mg):
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    Double.__qualname__ = "Double"      # as if it stood outside: texts say this name
+    return Double
+
+
 def basics(mg):
     """PyTorch: test_function"""
     class Scale(mg.autograd.Function):
@@ -574,15 +588,17 @@ def function_errors(mg):
 
 def an_instance_of_a_function(mg):
     """How a Function was used before PyTorch 0.4."""
-    class Double(mg.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
+    show(attempt(lambda: _double(mg)()(_x(mg))))
+    show(_double(mg)().apply(_x(mg)))
 
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * 2
 
-    Double.__qualname__ = "Double"
-    show(attempt(lambda: Double()(_x(mg))))
-    show(Double().apply(_x(mg)))
+def names_of_classes(mg):
+    """What print(type(x)) says."""
+    x = mg.ones(2, requires_grad=True)
+    y = x * 2
+    z = x.clone()
+    z[0] = 1
+
+    for thing in (x, y, mg.nn.Parameter(x), x.shape, x.dtype, x.device, y.grad_fn, y.grad_fn.next_functions[0][0], z.grad_fn,
+                  _double(mg).apply(x).grad_fn, x.max(0)):
+        show(str(type(thing)))
